@@ -182,6 +182,7 @@ struct check {
 
     std::vector<float> compute(int first, int tokens) const;
     double error() const;
+    double row_error() const;
     int64_t different() const;
     int64_t part_different() const;
     double compare(const float * out) const;
@@ -248,6 +249,43 @@ std::vector<float> check::compute(int first, int tokens) const {
 double check::error() const {
     const std::vector<float> got = compute(0, c.tokens);
     return got.empty() ? -1 : compare(got.data());
+}
+
+// row_difference is the largest one between a row and the weights, relative to them.
+// NaN is right where NaN is.
+double row_difference(const float * got, const float * want, int width) {
+    double most = 0;
+    for (int k = 0; k < width; k++) {
+        const double difference = std::abs(static_cast<double>(got[k]) - want[k]) / (std::abs(want[k]) + 1e-44);
+        most = std::max(most, std::isnan(want[k]) ? (std::isnan(got[k]) ? 0 : INFINITY) : std::isnan(difference) ? INFINITY : difference);
+    }
+    return most;
+}
+
+double check::row_error() const {
+    graph g;
+    ggml_backend_buffer_type_t cpu = ggml_backend_cpu_buffer_type();
+    std::vector<int32_t> rows;
+    for (int t = 0; t < c.tokens; t++) {
+        const int32_t row = (t * 37 + c.rows - 1) % c.rows;
+        rows.push_back(row == 1 ? 0 : row);
+    }
+    ggml_tensor * w = ggml_new_tensor_2d(g.ctx, l.type, c.width, c.rows);
+    ggml_tensor * chosen = ggml_new_tensor_1d(g.ctx, GGML_TYPE_I32, c.tokens);
+    g.place(w, buffer_type(), blocks.data());
+    g.place(chosen, cpu, rows.data());
+    ggml_tensor * out = ggml_get_rows(g.ctx, w, chosen);
+    g.place(out, cpu, nullptr);
+    if (!g.compute(out, c.threads)) {
+        return -1;
+    }
+    double most = 0;
+    for (int t = 0; t < c.tokens; t++) {
+        const float * got = static_cast<const float *>(out->data) + int64_t(t) * c.width;
+        most = std::max(most, row_difference(got, weights.data() + int64_t(rows[t]) * c.width, c.width));
+        most = std::any_of(got, got + c.width, [](float x) { return std::isnan(x); }) ? INFINITY : most;
+    }
+    return most;
 }
 
 int64_t check::different() const {
@@ -358,12 +396,14 @@ double matrix_lookup_error(struct matrix_case c) {
     double most = 0;
     for (int r = 0; r < c.rows; r++) {
         matrix::unpack(*l, c.width, panels.data(), r, row.data());
-        for (int k = 0; k < c.width; k++) {
-            const double want = given.weights[int64_t(r) * c.width + k];
-            most = std::max(most, std::isnan(want) ? (std::isnan(row[k]) ? 0 : INFINITY) : std::abs(row[k] - want) / (std::abs(want) + 1e-44));
-        }
+        most = std::max(most, matrix::row_difference(row.data(), given.weights.data() + int64_t(r) * c.width, c.width));
     }
     return most;
+}
+
+double matrix_row_error(struct matrix_case c) {
+    const matrix::layout * l = named(c.type);
+    return l == nullptr ? -1 : check(c, *l).row_error();
 }
 
 int64_t matrix_quantise_error(struct matrix_case c) {

@@ -37,6 +37,14 @@ int64_t matrix_part_different(struct matrix_case c);
 // rows of the file.
 double matrix_lookup_error(struct matrix_case c);
 
+// matrix_row_error lets ggml look up as many rows as there are tokens, none of them
+// row 1, and returns the same.
+double matrix_row_error(struct matrix_case c);
+
+// matrix_supported reports whether llama.cpp would load weights of that name into
+// the buffer type of the kernels: for a product, or to look up rows.
+bool matrix_supported(struct matrix_case c, const char * name, bool lookup);
+
 // matrix_quantise_error compares the quantised activations with the plain ones. It
 // returns how many differ.
 int64_t matrix_quantise_error(struct matrix_case c);

@@ -128,6 +128,23 @@ func (p product) lookupDifference() float64 {
 	return float64(C.matrix_lookup_error(given))
 }
 
+// rowDifference is that of rows that ggml looks up, none of them row 1.
+func (p product) rowDifference() float64 {
+	given, free := p.c()
+	defer free()
+	return float64(C.matrix_row_error(given))
+}
+
+// supported reports whether llama.cpp would load weights of that name for these
+// kernels: to multiply them, or to look up rows.
+func (p product) supported(name string, lookup bool) bool {
+	given, free := p.c()
+	defer free()
+	tensor := C.CString(name)
+	defer C.free(unsafe.Pointer(tensor))
+	return bool(C.matrix_supported(given, tensor, C.bool(lookup)))
+}
+
 // quantiseDifferences counts the activations that the kernels quantise unlike the
 // plain form.
 func (p product) quantiseDifferences() int {

@@ -19,25 +19,50 @@ func formats() []string {
 	return all
 }
 
+// sets are all instruction sets, those first that are used before others.
+var sets = []string{"AMX", "AVX-512 VNNI", "AVX-VNNI", "AVX2", "NEON i8mm", "NEON dotprod"}
+
 // instructionSets are those that this processor has, and the plain form.
 func instructionSets() []string {
 	var all []string
-	for _, name := range []string{"plain", "AMX", "AVX-512 VNNI", "AVX-VNNI", "AVX2", "NEON i8mm", "NEON dotprod"} {
+	for _, name := range append(slices.Clone(sets), "plain") {
 		if use(name) {
 			all = append(all, name)
 		}
 	}
+	use("")
 	return all
 }
 
-// TestInstructions: the tests in an emulator, for which tools/build compiles, prove
-// nothing of kernels that do not run there.
+// register does so also on a processor that has no instruction set of these.
+func register() {
+	use("plain")
+	Register()
+	use("")
+}
+
+// TestInstructions: the best set that the processor has is used, or none. The tests
+// in an emulator, for which tools/build compiles, prove nothing of kernels that do
+// not run there.
 func TestInstructions(t *testing.T) {
-	arch, all := os.Getenv("DIGLOT_ARCH"), instructionSets()
-	if arch == "arm64" && (!slices.Contains(all, "NEON dotprod") || !slices.Contains(all, "NEON i8mm")) {
+	defer use("")
+	all := instructionSets()
+	want := all[0]
+	if want == "plain" {
+		want = ""
+	}
+	if got := Instructions(); got != want {
+		t.Errorf("of %q %q is used", all, got)
+	}
+	if !use("plain") || Instructions() != "plain" {
+		t.Errorf("the plain form is not used, but %q", Instructions())
+	}
+	if use("SSE") || Instructions() != want {
+		t.Errorf("of %q %q is used when another was asked for", all, Instructions())
+	}
+	if arch := os.Getenv("DIGLOT_ARCH"); arch == "arm64" && (!slices.Contains(all, "NEON dotprod") || !slices.Contains(all, "NEON i8mm")) {
 		t.Errorf("for %s there are only %q", arch, all)
 	}
-	use("")
 }
 
 func allValues() map[string]values {
@@ -51,7 +76,7 @@ const most = 2e-5
 // TestProducts: products of each format, by each instruction set, at sizes
 // around those of panels and tiles, with random and hostile values.
 func TestProducts(t *testing.T) {
-	Register()
+	register()
 	defer use("")
 	for _, set := range instructionSets() {
 		use(set)
@@ -70,7 +95,7 @@ func TestProducts(t *testing.T) {
 
 // TestSizes: each size modulo that of a panel and around a tile of tokens.
 func TestSizes(t *testing.T) {
-	Register()
+	register()
 	defer use("")
 	for _, set := range instructionSets() {
 		use(set)
@@ -81,8 +106,8 @@ func TestSizes(t *testing.T) {
 					t.Errorf("%s, %+v: differs by %g", set, p, got)
 				}
 			}
-			for _, tokens := range []int{127, 128, 129, 257} {
-				p := product{format: format, width: 256, rows: 33, tokens: tokens, threads: 3}
+			for _, tokens := range []int{4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 127, 128, 129, 257} {
+				p := product{format: format, width: 256, rows: 33, tokens: tokens, threads: threadsOf(tokens)}
 				if got := p.difference(); !(got >= 0 && got <= most) {
 					t.Errorf("%s, %+v: differs by %g", set, p, got)
 				}
@@ -93,7 +118,7 @@ func TestSizes(t *testing.T) {
 
 // TestWidths: blocks of 32 columns need no more than one of them.
 func TestWidths(t *testing.T) {
-	Register()
+	register()
 	defer use("")
 	for _, set := range instructionSets() {
 		use(set)
@@ -122,7 +147,7 @@ func threadsOf(tokens int) int {
 // TestTokensAlone: what a token gets does not depend on the tokens beside it, to
 // the last bit.
 func TestTokensAlone(t *testing.T) {
-	Register()
+	register()
 	defer use("")
 	for _, set := range instructionSets() {
 		use(set)
@@ -144,7 +169,7 @@ func TestTokensAlone(t *testing.T) {
 // TestRowsWanted: some rows of the output layer, of some tokens, have the bits that they
 // have with all rows.
 func TestRowsWanted(t *testing.T) {
-	Register()
+	register()
 	defer use("")
 	for _, set := range instructionSets() {
 		use(set)
@@ -163,14 +188,14 @@ func TestRowsWanted(t *testing.T) {
 
 // TestExperts: tokens that choose some of several matrices each.
 func TestExperts(t *testing.T) {
-	Register()
+	register()
 	defer use("")
 	for _, set := range instructionSets() {
 		use(set)
 		for _, format := range formats() {
 			for _, p := range []product{
 				{tokens: 1, experts: 4, used: 3}, {tokens: 1, experts: 9, used: 3},
-				{tokens: 3, experts: 1, used: 1}, {tokens: 3, experts: 9, used: 3},
+				{tokens: 3, experts: 1, used: 1}, {tokens: 3, experts: 9, used: 3}, {tokens: 3, experts: 9, used: 3, values: nanRow},
 				{tokens: 150, experts: 1, used: 1}, {tokens: 150, experts: 4, used: 3},
 			} {
 				p.format, p.width, p.rows, p.threads = format, 256, 40, 2
@@ -184,13 +209,18 @@ func TestExperts(t *testing.T) {
 	}
 }
 
-// TestLookups: a row that is looked up is the row of the file.
+// TestLookups: a row that is looked up is the row of the file, as it lies in a panel
+// and as ggml looks it up. NaN in a row that is not asked for changes nothing.
 func TestLookups(t *testing.T) {
+	register()
 	for _, format := range formats() {
 		for name, v := range allValues() {
-			p := product{format: format, width: 512, rows: 70, tokens: 1, values: v}
+			p := product{format: format, width: 512, rows: 70, tokens: 40, threads: 2, values: v}
 			if got := p.lookupDifference(); !(got >= 0 && got <= 1e-6) {
 				t.Errorf("%s, %s: differs by %g", format, name, got)
+			}
+			if got := p.rowDifference(); !(got >= 0 && got <= 1e-6) {
+				t.Errorf("%s, %s: looked up by ggml, differs by %g", format, name, got)
 			}
 		}
 	}
@@ -210,9 +240,53 @@ func TestQuantise(t *testing.T) {
 	}
 }
 
+// TestSupport: llama.cpp loads weights for these kernels if they were chosen and
+// compute what is done with them. Only token embeddings that are the output layer,
+// too, are looked up.
+func TestSupport(t *testing.T) {
+	register()
+	defer use("")
+	use(instructionSets()[0])
+	defer Choose(false, false)
+	const embeddings, others = "token_embd.weight", "blk.0.attn_q.weight"
+	for _, tt := range []struct {
+		name         string
+		ours, tied   bool
+		weights      string
+		lookup, want bool
+		experts      int
+	}{
+		{name: "product", ours: true, weights: others, want: true},
+		{name: "product of experts", ours: true, weights: others, experts: 4, want: true},
+		{name: "lookup of tied embeddings", ours: true, tied: true, weights: embeddings, lookup: true, want: true},
+		{name: "lookup of embeddings", ours: true, weights: embeddings, lookup: true},
+		{name: "lookup of others", ours: true, tied: true, weights: others, lookup: true},
+		{name: "product, by ggml", weights: others},
+		{name: "product of experts, by ggml", weights: others, experts: 4},
+		{name: "lookup, by ggml", tied: true, weights: embeddings, lookup: true},
+	} {
+		Choose(tt.ours, tt.tied)
+		p := product{width: 256, rows: 40, tokens: 3, experts: tt.experts, used: 2}
+		for _, p.format = range formats() {
+			if got := p.supported(tt.weights, tt.lookup); got != tt.want {
+				t.Errorf("%s of %s: supported is %t", tt.name, p.format, got)
+			}
+		}
+		for _, p.format = range []string{"f32", "q2_K", "q3_K", "iq2_xs", "iq3_s", "iq1_s", "tq1_0"} {
+			if p.supported(tt.weights, tt.lookup) {
+				t.Errorf("%s of %s, which has no kernel, is supported", tt.name, p.format)
+			}
+		}
+	}
+	Choose(true, false)
+	if p := (product{format: "f16", width: 48, rows: 40, tokens: 3}); p.supported(others, false) {
+		t.Error("half a unit of columns is supported")
+	}
+}
+
 // TestUnknownFormat: a format without kernels is not computed by others.
 func TestUnknownFormat(t *testing.T) {
-	Register()
+	register()
 	p := product{format: "q3_K", width: 256, rows: 1, tokens: 1, threads: 1}
 	if got := p.difference(); got >= 0 {
 		t.Errorf("q3_K differs by %g", got)
@@ -222,7 +296,9 @@ func TestUnknownFormat(t *testing.T) {
 // TestGELU: GELU after a product of these kernels is exact, and after one of ggml's
 // it is ggml's own.
 func TestGELU(t *testing.T) {
-	Register()
+	register()
+	defer use("")
+	use(instructionSets()[0])
 	for name, form := range map[string]geluForm{"plain": geluPlain, "bias": geluBias, "split": geluSplit, "joined": geluJoined, "swapped": geluSwapped} {
 		if got := geluDifference(true, form); !(got >= 0 && got <= 5e-6) {
 			t.Errorf("%s: differs by %g", name, got)
