@@ -75,7 +75,8 @@ const (
 // Larger prefill chunks amortize weight reads but spill out of the CPU caches
 // and delay generating sequences. (On two x86-64 cores, with models of 0.1 to
 // 1.5 billion parameters, chunks of 128 tokens prefill 1.0 to 1.4 times as fast
-// as chunks of 512.)
+// as chunks of 512, and as fast as chunks of 256. So nothing is measured when a
+// model is loaded.)
 const (
 	PrefillChunk = memory.PrefillChunk
 

@@ -17,6 +17,7 @@ const (
 	tile      = 64      // rows and KV cells in a tile of attention
 	scored    = 64      // rows with logits, when a prompt is scored
 	scores    = 4 << 20 // bytes of attention scores
+	kept      = 4 << 20 // bytes of values that are kept for the next tiles
 )
 
 // Measured: see the package comment.
@@ -41,7 +42,7 @@ func (m *model) addBuffers(a attention, threads int) {
 	if m.embedsOnly {
 		logits = rows * a.width * float32Bytes
 	}
-	attending := int64(threads) * (tile*(2*a.key+6*a.value+4*tile)*float32Bytes + scores)
+	attending := int64(threads) * (tile*(2*a.key+4*a.value+8*tile)*float32Bytes + scores + kept)
 	m.buffers = processBytes + rows*m.row + 2*logits + attending +
 		vocabulary*tokenBytes + int64(m.file.Len("tokenizer.ggml.merges"))*mergeBytes
 

@@ -120,13 +120,13 @@ func TestRefusal(t *testing.T) {
 		want      string
 	}{
 		{"a context that is too long", Options{Context: 100000}, 12 * gigabyte,
-			"The model needs 18.3 GB of memory (weights 4.9 GB, KV cache 13.1 GB for 100096 tokens, buffers 283.5 MB), and 12.0 GB are free. A context of 52224 tokens would fit."},
+			"The model needs 18.3 GB of memory (weights 4.9 GB, KV cache 13.1 GB for 100096 tokens, buffers 287.7 MB), and 12.0 GB are free. A context of 52224 tokens would fit."},
 		{"no context at all", Options{}, 4 * gigabyte,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 181.5 MB), and 4.0 GB are free. Quantized to Q2_K it would need about 3.6 GB and fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 185.7 MB), and 4.0 GB are free. Quantized to Q2_K it would need about 3.6 GB and fit."},
 		{"not even the smallest", Options{}, 3 * gigabyte,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 181.5 MB), and 3.0 GB are free. No smaller context or quantization of it would fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 185.7 MB), and 3.0 GB are free. No smaller context or quantization of it would fit."},
 		{"less than nothing", Options{}, -1,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 181.5 MB), and 0.0 B are free. No smaller context or quantization of it would fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 185.7 MB), and 0.0 B are free. No smaller context or quantization of it would fit."},
 	}
 	for _, tt := range tests {
 		m := newModel(eight(t), tt.options)
