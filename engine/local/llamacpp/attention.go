@@ -11,6 +11,7 @@ type attentionCase struct {
 	key, value     int // length of a head's key and value
 	tokens, cells  int
 	sinks          bool // attention sinks
+	extreme        bool // values are zero, the least and the largest of fp16
 	threads        int
 }
 
@@ -30,6 +31,9 @@ func (c attentionCase) c() C.struct_shim_attention_case {
 		key: C.int32_t(c.key), value: C.int32_t(c.value),
 		tokens: C.int32_t(c.tokens), cells: C.int32_t(c.cells),
 		threads: C.int32_t(c.threads),
+	}
+	if c.extreme {
+		given.extreme = 1
 	}
 	if c.sinks {
 		given.sinks = 1

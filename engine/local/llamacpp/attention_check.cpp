@@ -53,6 +53,9 @@ struct check {
                 static_cast<ggml_fp16_t *>(t->data)[i] = ggml_fp32_to_fp16(number());
             }
         }
+        if (c.extreme != 0) {
+            fill_extremes();
+        }
         // Mask other sequences' cells at the front and in between, and later
         // tokens. All cells are masked for the first token.
         for (int t = 0; t < c.tokens; t++) {
@@ -68,6 +71,16 @@ struct check {
         }
         for (int64_t d = 0; d < c.value; d++) {
             static_cast<ggml_fp16_t *>(v->data)[broken * c.value + d] = ggml_fp32_to_fp16(NAN);
+        }
+    }
+
+    // fill_extremes makes cells with values of one kind each, and a head with zeros.
+    void fill_extremes() {
+        constexpr uint16_t kinds[] = {0, 1, 0x3ff, 0x7bff, 0xfbff, 0x8001}; // zero, subnormal, largest, and negative ones
+        uint16_t * values = static_cast<uint16_t *>(v->data);
+        for (int64_t i = 0; i < ggml_nelements(v); i++) {
+            const int64_t cell = i / c.value;
+            values[i] = cell < c.cells ? 0 : kinds[(cell + i % 2) % std::size(kinds)];
         }
     }
 

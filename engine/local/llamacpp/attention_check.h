@@ -13,6 +13,7 @@ struct shim_attention_case {
     int32_t key, value;      // length of a head's key and value
     int32_t tokens, cells;
     int32_t sinks;           // 1: with attention sinks
+    int32_t extreme;         // 1: values are zero, the least and the largest of fp16
     int32_t threads;
 };
 
