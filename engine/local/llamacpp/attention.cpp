@@ -409,7 +409,7 @@ struct attention : ggml::cpu::tensor_traits {
         ggml_barrier(params->threadpool);
 #if defined(ATTENTION_AMX)
         if (enabled == attention_kernels::best && matrix::amx_tile::granted()) {
-            const matrix::amx_tile::registers registers(16);
+            const matrix::amx_tile::registers registers(16, 0);
             compute_tiles<amx_sums>(params, op, s, w);
             return true;
         }

@@ -8,19 +8,14 @@
 // A tile adds up in one order, for one token as for sixteen. It takes subnormal
 // numbers for 0: of weights in fp16 there are none, their range being smaller.
 
+#include "amx_tile.h"
 #include "layout.h"
 
 #include <algorithm>
-#include <cpuid.h>
 #include <cstring>
 #include <immintrin.h>
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
-// See avx512.cpp. The instructions of tiles are written in assembly: those of the
-// compiler do not say which memory they read.
+// See avx512.cpp.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,f16c,fma"))), apply_to = function)
 #elif defined(__GNUC__)
@@ -34,43 +29,13 @@ namespace {
 constexpr int tile_rows = 16; // tokens of a tile
 constexpr int tile_bytes = 1024;
 
-template <int r> inline void load(const void * from, int64_t stride) {
-    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(stride), "i"(r) : "memory");
-}
+using amx_tile::load;
+using amx_tile::store;
+using amx_tile::zero;
 
-template <int r> inline void store(void * to, int64_t stride) {
-    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(stride), "i"(r) : "memory");
-}
-
-template <int r> inline void zero() { asm volatile("tilezero %%tmm%c0" ::"i"(r)); }
-
-template <int sums, int a, int b> inline void multiply_add() {
-    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
-}
-
-// tiles are registers, while one of these exists: sums (0 to 3), activations (4, 5)
-// of so many tokens, and weights (6, 7).
-class tiles {
-    struct alignas(64) layout_of_tiles {
-        uint8_t palette, start, reserved[14];
-        uint16_t bytes[16];
-        uint8_t rows[16];
-    };
-
-  public:
-    explicit tiles(int tokens) {
-        layout_of_tiles l = {};
-        l.palette = 1;
-        for (int i = 0; i < 8; i++) {
-            l.bytes[i] = 64;
-            l.rows[i] = static_cast<uint8_t>(i < 6 ? tokens : tile_rows);
-        }
-        asm volatile("ldtilecfg %0" ::"m"(l));
-    }
-    tiles(const tiles &) = delete;
-    tiles & operator=(const tiles &) = delete;
-    ~tiles() { asm volatile("tilerelease"); }
-};
+// Registers of tiles are sums (0 to 3), activations (4, 5) of so many tokens, and
+// weights (6, 7).
+constexpr int token_registers = 6;
 
 // parts are 32 numbers of one token.
 struct parts {
@@ -150,33 +115,33 @@ template <ggml_type type, int N> inline void add(const uint8_t * weights, const 
     constexpr int64_t stride = sizeof(parts);
     load<4>(first->high, stride);
     load<6>(weights, 64);
-    multiply_add<0, 4, 6>();
+    amx_tile::multiply_bf16<0, 4, 6>();
     load<7>(weights + tile_bytes, 64);
-    multiply_add<1, 4, 7>();
+    amx_tile::multiply_bf16<1, 4, 7>();
     if constexpr (N == 2) {
         load<5>(second->high, stride);
-        multiply_add<2, 5, 6>();
-        multiply_add<3, 5, 7>();
+        amx_tile::multiply_bf16<2, 5, 6>();
+        amx_tile::multiply_bf16<3, 5, 7>();
     }
     if constexpr (type == GGML_TYPE_F16) {
         load<6>(weights + 2 * tile_bytes, 64);
-        multiply_add<0, 4, 6>();
+        amx_tile::multiply_bf16<0, 4, 6>();
         load<7>(weights + 3 * tile_bytes, 64);
-        multiply_add<1, 4, 7>();
+        amx_tile::multiply_bf16<1, 4, 7>();
         if constexpr (N == 2) {
-            multiply_add<2, 5, 6>();
-            multiply_add<3, 5, 7>();
+            amx_tile::multiply_bf16<2, 5, 6>();
+            amx_tile::multiply_bf16<3, 5, 7>();
         }
         load<6>(weights, 64);
         load<7>(weights + tile_bytes, 64);
     }
     load<4>(first->low, stride);
-    multiply_add<0, 4, 6>();
-    multiply_add<1, 4, 7>();
+    amx_tile::multiply_bf16<0, 4, 6>();
+    amx_tile::multiply_bf16<1, 4, 7>();
     if constexpr (N == 2) {
         load<5>(second->low, stride);
-        multiply_add<2, 5, 6>();
-        multiply_add<3, 5, 7>();
+        amx_tile::multiply_bf16<2, 5, 6>();
+        amx_tile::multiply_bf16<3, 5, 7>();
     }
 }
 
@@ -260,7 +225,7 @@ template <ggml_type type> struct product {
     }
 
     void compute(const uint8_t * panel) {
-        const tiles registers(std::min(tokens, tile_rows));
+        const amx_tile::registers registers(std::min(tokens, tile_rows), token_registers);
         if (count() == 1) {
             return compute_few<1>(panel);
         }
@@ -402,33 +367,7 @@ void multiply(const layout & l, int64_t width, const void * panel, const void * 
 
 void quantise(const float * x, int64_t width, activation * to, int64_t stride) { avx512.quantise(x, width, to, stride); }
 
-// has reports whether the processor has tiles, and the system saves them.
-bool has() {
-    constexpr unsigned bfloat16 = 1 << 22, tile = 1 << 24, int8 = 1 << 25, all = bfloat16 | tile | int8;
-    constexpr unsigned xsave = 1 << 27, state = 3 << 17;
-    unsigned a, b, c, d;
-    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & xsave) == 0 || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & all) != all) {
-        return false;
-    }
-    unsigned low, high;
-    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return (low & state) == state;
-}
-
-// ask asks the system for tiles, for all threads of this process: without its
-// permission their instructions are illegal.
-bool ask() {
-#if defined(__linux__)
-    constexpr int get_permission = 0x1022, request_permission = 0x1023, tile_data = 18;
-    uint64_t granted = 0;
-    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0 && syscall(SYS_arch_prctl, get_permission, &granted) == 0 &&
-           (granted >> tile_data & 1) != 0;
-#else
-    return false;
-#endif
-}
-
-bool runs() { return avx512.runs() && has() && ask(); }
+bool runs() { return avx512.runs() && amx_tile::granted(); }
 
 } // namespace
 

@@ -1,4 +1,5 @@
-// Registers of AMX: up to eight tiles of 16 rows of 64 bytes.
+// Registers of AMX: eight tiles of up to 16 rows of 64 bytes. The instructions are written
+// in assembly: those of the compiler do not say which memory they read.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +19,20 @@ template <int r> inline void store(void * to, int64_t stride) {
 
 template <int r> inline void zero() { asm volatile("tilezero %%tmm%c0" ::"i"(r)); }
 
-// These add products of bytes, four by four: s is signed, u is not.
-template <int sums, int a, int b> inline void multiply_ss() {
-    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
+// multiply_bf16 adds products of numbers in bfloat16, two by two.
+template <int sums, int a, int b> inline void multiply_bf16() {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
 }
+
+// These add products of bytes, four by four: s is signed, u is not.
 template <int sums, int a, int b> inline void multiply_su() {
     asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
-}
-template <int sums, int a, int b> inline void multiply_us() {
-    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
 }
 template <int sums, int a, int b> inline void multiply_uu() {
     asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
 }
 
-// registers exist while this does.
+// registers exist while this does: some of so many rows, the others of 16.
 class registers {
     struct alignas(64) layout {
         uint8_t palette, start, reserved[14];
@@ -41,12 +41,12 @@ class registers {
     };
 
   public:
-    explicit registers(int rows) {
+    registers(int rows, int some) {
         layout l = {};
         l.palette = 1;
         for (int i = 0; i < 8; i++) {
             l.bytes[i] = 64;
-            l.rows[i] = static_cast<uint8_t>(rows);
+            l.rows[i] = static_cast<uint8_t>(i < some ? rows : 16);
         }
         asm volatile("ldtilecfg %0" ::"m"(l));
     }
