@@ -8,6 +8,7 @@
 // A tile adds up in one order, for one token as for sixteen. It takes subnormal
 // numbers for 0: of weights in fp16 there are none, their range being smaller.
 
+#include "amx_quants.h"
 #include "amx_tile.h"
 #include "layout.h"
 
@@ -361,7 +362,7 @@ void multiply(const layout & l, int64_t width, const void * panel, const void * 
     switch (l.type) {
         case GGML_TYPE_F16: return multiply_floats<GGML_TYPE_F16>(width, panel, tile, tokens, out, stride, rows);
         case GGML_TYPE_BF16: return multiply_floats<GGML_TYPE_BF16>(width, panel, tile, tokens, out, stride, rows);
-        default: return avx512.multiply(l, width, panel, tile, tokens, out, stride, rows);
+        default: return multiply_quants(l, width, panel, tile, tokens, out, stride, rows);
     }
 }
 

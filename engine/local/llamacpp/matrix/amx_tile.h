@@ -25,6 +25,9 @@ template <int sums, int a, int b> inline void multiply_bf16() {
 }
 
 // These add products of bytes, four by four: s is signed, u is not.
+template <int sums, int a, int b> inline void multiply_ss() {
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
+}
 template <int sums, int a, int b> inline void multiply_su() {
     asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
 }
@@ -32,7 +35,8 @@ template <int sums, int a, int b> inline void multiply_uu() {
     asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
 }
 
-// registers exist while this does: some of so many rows, the others of 16.
+// registers exist while this does: some of so many rows, the others of 16. 4 and 5
+// may have fewer bytes in a row, and then 6 and 7 have as many rows as fit these.
 class registers {
     struct alignas(64) layout {
         uint8_t palette, start, reserved[14];
@@ -41,12 +45,12 @@ class registers {
     };
 
   public:
-    registers(int rows, int some) {
+    registers(int rows, int some, int bytes = 64) {
         layout l = {};
         l.palette = 1;
         for (int i = 0; i < 8; i++) {
-            l.bytes[i] = 64;
-            l.rows[i] = static_cast<uint8_t>(i < some ? rows : 16);
+            l.bytes[i] = static_cast<uint16_t>(i == 4 || i == 5 ? bytes : 64);
+            l.rows[i] = static_cast<uint8_t>(i < some ? rows : i < 6 ? 16 : bytes / 4);
         }
         asm volatile("ldtilecfg %0" ::"m"(l));
     }
