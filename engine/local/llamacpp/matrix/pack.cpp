@@ -250,6 +250,7 @@ line line_of(const layout & l, const uint8_t * head, int row, int column) {
 
 template <const layout & l, typename T>
 void pack_blocks(int64_t width, const void * rows, int64_t first, int64_t last, void * panels) {
+    static_assert(l.step() == sizeof(T) * panel_rows, "panels are as large as the rows in the file, which memory is planned by");
     const int64_t steps = width / l.columns();
     for (int64_t from = first; from < last; from += panel_rows) {
         uint8_t * panel = static_cast<uint8_t *>(panels) + from / panel_rows * l.panel(width);
