@@ -26,7 +26,7 @@ func (s *sampler) allows(token int32) bool {
 	return len(text) > 0 && s.constraint.Allows(text)
 }
 
-// pickFew samples from the few tokens that the constraint allows.
+// pickFew samples from the few tokens that the constraint or the bias allows.
 func (s *sampler) pickFew(logits []float32, few []int32, u float64) (int32, error) {
 	if len(few) == 0 {
 		return 0, s.refused()

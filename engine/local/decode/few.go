@@ -6,8 +6,9 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// Where a grammar leaves few tokens, they are listed before the model computes: then it
-// need not compute the logits of the others, and the sampler need not look at them.
+// Where a grammar or logit_bias leaves few tokens, they are listed before the model
+// computes: then it need not compute the logits of the others, and the sampler need not
+// look at them.
 
 // mostFew is how many tokens are few. The kernels compute 32 rows of the output layer
 // for each.
@@ -108,7 +109,13 @@ func (x *starts) of(at int) []int32 {
 // has logits.
 func (l *loop) allow(s *sequence) {
 	s.few = s.few[:0]
-	if s.sampler.constraint == nil || s.scores != nil || s.pending() > s.rows {
+	if s.scores != nil || s.pending() > s.rows {
+		return
+	}
+	if s.sampler.constraint == nil {
+		if s.sampler.exclusive != nil {
+			s.few = append(s.few, slices.Repeat([][]int32{s.sampler.exclusive}, s.drafted+1)...)
+		}
 		return
 	}
 	if l.starts.behind == nil {
@@ -121,6 +128,25 @@ func (l *loop) allow(s *sequence) {
 			return
 		}
 	}
+}
+
+// exclusiveBias, the largest that the document allows, outweighs all differences between
+// the logits of a model.
+const exclusiveBias = 100
+
+// exclusive lists the tokens that a bias leaves, in order; nil: it leaves many.
+func exclusive(bias map[int]float64) []int32 {
+	var few []int32
+	for token, b := range bias {
+		if b >= exclusiveBias {
+			few = append(few, int32(token))
+		}
+	}
+	if len(few) > mostFew {
+		return nil
+	}
+	slices.Sort(few)
+	return few
 }
 
 // fewAt returns the tokens that may follow a row, counted like those of allow; nil: they

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -81,6 +82,37 @@ func TestAllowed(t *testing.T) {
 	}
 	if few < 60 {
 		t.Errorf("there were few tokens at %d places only", few)
+	}
+}
+
+// TestExclusiveBias: a bias of 100 leaves no other token, and their logits are not
+// computed.
+func TestExclusiveBias(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		bias map[int]float64
+		want []int32 // nil: all logits are computed
+	}{
+		{"none", nil, nil},
+		{"too small", map[int]float64{40: 99.5}, nil},
+		{"two", map[int]float64{52: 100, 40: 100, 60: 50, 61: -100}, []int32{40, 52}},
+	} {
+		for _, drafts := range []bool{false, true} {
+			c := newCounter(t, 4096)
+			b := &sparing{reciter: &reciter{c, periodic(40, 20), 8}, spares: true}
+			jobs := func() []chat.Job {
+				return []chat.Job{{Prompt: testPrompt(1, 20, 5), MaxTokens: 60, Sampling: engine.Sampling{Temperature: new(1.0), LogitBias: tt.bias, Seed: new(int64(1))}}}
+			}
+			all, _ := reciteOver(t, b, c, nil, drafts, jobs)
+			seen := map[int32]bool{}
+			for _, token := range c.texts[int(c.last[0].Sequence)][21:] {
+				seen[token] = true
+			}
+			got := slices.Sorted(maps.Keys(seen))
+			if tt.want != nil && !slices.Equal(got, tt.want) || (tt.want == nil) != (b.spared == 0) || len(all[0]) < 60 {
+				t.Errorf("%s, guesses: %v: tokens %v in %d pieces, want %v; %d of %d rows were spared", tt.name, drafts, got, len(all[0]), tt.want, b.spared, b.rows)
+			}
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ type sampler struct {
 	vocab      *Vocabulary
 	settings   engine.Sampling // every parameter is set
 	constraint *grammar.Matcher
+	exclusive  []int32 // the tokens that logit_bias leaves; nil: many
 	markers    map[int32]bool
 	logprobs   *int
 
@@ -66,11 +67,14 @@ func newSampler(vocab *Vocabulary, job chat.Job) *sampler {
 	if *s.settings.FrequencyPenalty != 0 || *s.settings.PresencePenalty != 0 {
 		s.counts = map[int32]int{}
 	}
+	if s.counts == nil && s.repeat == nil { // penalties could outweigh the bias
+		s.exclusive = exclusive(settings.LogitBias)
+	}
 	return s
 }
 
 // next samples a token. It may modify logits. few are the tokens that the constraint
-// allows, if they are few; nil: any may be allowed.
+// or the bias allows, if they are few; nil: any may be allowed.
 func (s *sampler) next(logits []float32, few []int32) (choice, error) {
 	if s.finished() {
 		return choice{end: true}, nil
