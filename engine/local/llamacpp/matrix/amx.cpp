@@ -47,33 +47,37 @@ static_assert(sizeof(parts) == sizeof(numbers));
 
 inline __m512i high_of(__m512i x) { return _mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000))); }
 
-// round rounds to bfloat16: finite numbers to finite ones, NaN to NaN.
-inline __m512i round(__m512 x) {
-    const __m512i bits = _mm512_castps_si512(x), magnitude = _mm512_set1_epi32(0x7fffffff);
+// nearest has the nearest bfloat16 in its upper halves, unless that would overflow.
+inline __m512i nearest(__m512i bits) {
     const __m512i even = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    const __m512i up = _mm512_add_epi32(_mm512_and_si512(bits, magnitude), _mm512_add_epi32(even, _mm512_set1_epi32(0x7fff)));
-    const __m512i finite = _mm512_min_epu32(high_of(up), _mm512_set1_epi32(0x7f7f0000));
-    const __m512i number = _mm512_ternarylogic_epi32(finite, bits, magnitude, 0xe4); // with the sign
-    const __m512i infinite = _mm512_or_si512(high_of(bits), _mm512_maskz_set1_epi32(_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), 0x7fff0000));
-    const __mmask16 is_finite = _mm512_cmplt_epu32_mask(_mm512_and_si512(bits, magnitude), _mm512_set1_epi32(0x7f800000));
-    return _mm512_mask_mov_epi32(infinite, is_finite, number);
+    return _mm512_add_epi32(_mm512_add_epi32(bits, even), _mm512_set1_epi32(0x7fff));
 }
 
-inline void put(uint16_t * to, __m512i bits) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm512_cvtepi32_epi16(_mm512_srli_epi32(bits, 16)));
+// round rounds to bfloat16. The largest numbers are rounded towards 0, so that finite
+// ones stay finite, and NaN stays NaN.
+inline __m512i round(__m512 x) {
+    const __m512i bits = _mm512_castps_si512(x);
+    const __m512i exponent = _mm512_and_si512(bits, _mm512_set1_epi32(0x7f800000));
+    const __mmask16 large = _mm512_cmpge_epi32_mask(exponent, _mm512_set1_epi32(0x7f000000));
+    const __m512i cut = _mm512_mask_or_epi32(bits, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), bits, _mm512_set1_epi32(0x400000));
+    return high_of(_mm512_mask_mov_epi32(nearest(bits), large, cut));
+}
+
+// put writes the upper halves of 32 numbers.
+inline void put(uint16_t * to, __m512i first, __m512i second) {
+    alignas(64) static constexpr uint16_t odd[32] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi16(first, _mm512_load_si512(odd), second));
 }
 
 // split writes the units of a row of activations, stride apart.
 void split(const float * x, int64_t width, numbers * to, int64_t stride) {
     for (int64_t i = 0; i < width; i += unit_columns, to += stride) {
         parts * p = reinterpret_cast<parts *>(to);
-        for (int k = 0; k < unit_columns; k += 16) {
-            const __m512 all = _mm512_loadu_ps(x + i + k);
-            const __m512i high = round(all);
-            const __m512 rest = _mm512_sub_ps(all, _mm512_castsi512_ps(high));
-            put(p->high + k, high);
-            put(p->low + k, round(rest));
-        }
+        const __m512 first = _mm512_loadu_ps(x + i), second = _mm512_loadu_ps(x + i + 16);
+        const __m512i first_high = round(first), second_high = round(second);
+        put(p->high, first_high, second_high);
+        const __m512 first_rest = _mm512_sub_ps(first, _mm512_castsi512_ps(first_high)), second_rest = _mm512_sub_ps(second, _mm512_castsi512_ps(second_high));
+        put(p->low, nearest(_mm512_castps_si512(first_rest)), nearest(_mm512_castps_si512(second_rest)));
     }
 }
 
