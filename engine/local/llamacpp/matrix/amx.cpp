@@ -286,7 +286,9 @@ struct vector {
 
 // pair are the sums of even and of odd columns, which a tile adds up apart.
 struct pair {
-    __m512 even = _mm512_setzero_ps(), odd = _mm512_setzero_ps();
+    __m512 even, odd;
+
+    pair() : even(_mm512_setzero_ps()), odd(_mm512_setzero_ps()) {} // one that the compiler makes has the target of other files
 
     void add(const __m512 (&w)[2], const float * x) {
         even = _mm512_fmadd_ps(w[0], _mm512_set1_ps(x[0]), even);
