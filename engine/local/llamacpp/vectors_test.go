@@ -5,6 +5,7 @@ package llamacpp
 import (
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -199,4 +200,42 @@ func TestSimilarTexts(t *testing.T) {
 			t.Errorf("%s: near %.3f, far %.3f", name, near, far)
 		}
 	}
+}
+
+// TestVectorsOfBothKernels: vectors of texts of many lengths, made with our kernels,
+// have the direction of those that llama.cpp's make.
+func TestVectorsOfBothKernels(t *testing.T) {
+	const most = 1e-5 // how far the cosine may be from 1
+	w := writer{rand.New(rand.NewPCG(3, 5))}
+	texts := []string{"a", "?", "42", "The", scripts[0], scripts[1], scripts[3]}
+	for n := range 35 {
+		texts = append(texts, w.paragraph(1+n))
+	}
+	var vectors [2][][]float32
+	var inputs [][]int32
+	for i, kernels := range []Kernels{KernelsOwn, KernelsGGML} {
+		m := openModel(t, Options{Path: modelFile(t, encoder), Threads: 1, Kernels: kernels})
+		inputs = nil
+		for _, text := range texts {
+			tokens, err := m.TokenizeInput(t.Context(), text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs = append(inputs, tokens[:min(len(tokens), m.Info().Vectors.Input)])
+		}
+		var err error
+		if vectors[i], err = m.Embed(t.Context(), inputs); err != nil {
+			t.Fatal(err)
+		}
+		m.Close()
+	}
+	worst := 0.0
+	for i := range texts {
+		distance := 1 - cosine(vectors[0][i], vectors[1][i])
+		worst = max(worst, distance)
+		if !(distance <= most) {
+			t.Errorf("%d tokens, %.30q: the cosine is %v", len(inputs[i]), texts[i], 1-distance)
+		}
+	}
+	t.Logf("1 to %d tokens: 1 - cosine is at most %.2g", len(inputs[len(inputs)-1]), worst)
 }
