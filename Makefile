@@ -1,6 +1,6 @@
 # make run     builds, fetches a small model and serves it on 127.0.0.1:8484
 # make test    everything that must hold; what CI runs
-# make test-long  what takes longer: fuzzing whole requests, a soak over a model
+# make test-long  what takes longer: fuzzing whole requests, a soak over a model, more comparisons
 # The programs in tools/ do the work; each explains itself in its first lines.
 
 export GOTOOLCHAIN := go1.27.3
@@ -31,9 +31,10 @@ imagegen:
 test:
 	$(TOOL) ./tools/check $(CHECK)
 
-# Half an hour: two minutes of fuzzing for each operation, ten minutes of soak, broken image models.
+# An hour: two minutes of fuzzing for each operation, ten minutes of soak, broken image models,
+# hundreds of prompts computed in every way.
 test-long:
-	$(TOOL) ./tools/check fuzz soak imagemutants
+	$(TOOL) ./tools/check fuzz soak imagemutants equal
 
 # The cgo packages under the race detector: a second, slower build of llama.cpp.
 race:

@@ -42,6 +42,16 @@ func fuzz(ctx context.Context, out io.Writer) (tally, error) {
 	return count, nil
 }
 
+// equal runs the tests that compare results, which are in the step llama too, with more
+// prompts and models.
+func equal(ctx context.Context, out io.Writer) (tally, error) {
+	if err := fetchForModelTests(ctx, out); err != nil {
+		return tally{}, err
+	}
+	return countTests(ctx, out, nil, []string{"go", "run", "./tools/build", "go", "test", "-json", "-tags", modelTests[0].tags,
+		"-timeout", "2h", "./engine/local/llamacpp", "-run", "^Test(SameText|Perplexity)$", "-long"})
+}
+
 // soak is a long run of TestSoak, which the step llama runs for a minute.
 func soak(ctx context.Context, out io.Writer) (tally, error) {
 	if err := fetchForModelTests(ctx, out); err != nil {

@@ -47,6 +47,7 @@ var steps = []step{
 var longSteps = []step{
 	{"fuzz", "fuzzing of whole requests over the real grammar, template and tokenizer, two minutes per operation", fuzz, ""},
 	{"imagemutants", "two hundred broken image models, through the whole path to the image engine", imageMutants, ""},
+	{"equal", "texts, perplexities and replies are equal in every way of computing them, over three models and hundreds of prompts", equal, ""},
 	{"soak", "sixteen clients and a runner that is killed repeatedly, for ten minutes", soak, ""},
 }
 
