@@ -29,8 +29,8 @@ func TestFit(t *testing.T) {
 	}{
 		{"enough", 4e9, Options{}, 8192, ""},
 		{"as asked", 4e9, Options{Context: 1000}, 1000, ""},
-		{"enough for a part of it", 400e6, Options{Parallel: 1}, 4096, ""},
-		{"too little for what was asked", 300e6, Options{Context: 8192, Parallel: 1}, 0, "A context of 4096 tokens would fit."},
+		{"enough for a part of it", 410e6, Options{Parallel: 1}, 4096, ""},
+		{"too little for what was asked", 310e6, Options{Context: 8192, Parallel: 1}, 0, "A context of 4096 tokens would fit."},
 		{"too little for anything", 50e6, Options{}, 0, "No smaller context"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
