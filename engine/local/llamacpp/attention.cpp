@@ -4,7 +4,6 @@
 // KV cell serves them all. A row gets the same bits as from the kernel of rows:
 // scores are added up in the same order, and the sums of weights and of values
 // are exact. So the result of a token does not depend on the tokens beside it.
-// (Only values that overflowed fp16 differ: here they count as 0.)
 
 #include "attention.h"
 #include "attention_amx.h"
