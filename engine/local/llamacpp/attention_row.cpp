@@ -14,7 +14,6 @@
 #include "ggml-cpu.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace {
 
