@@ -35,7 +35,6 @@ func OpenBareCopied(options Options) (*Bare, error) {
 
 func openBare(options Options, place placement) (*Bare, error) {
 	options = options.withDefaults()
-	options.fixedThreads = true
 	sink := &logSink{log: options.Log}
 	C.shim_log(C.uintptr_t(cgo.NewHandle(sink)))
 	cancel := newFlag()

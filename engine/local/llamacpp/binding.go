@@ -242,6 +242,7 @@ func newSession(w *weights, c sessionConfig) *session {
 		return nil
 	}
 	w.applyAdapters(ctx)
+	running := threadIDs()
 	worker := newWorker(ctx)
 	if worker == nil {
 		C.llama_free(ctx)
@@ -250,6 +251,9 @@ func newSession(w *weights, c sessionConfig) *session {
 	}
 	pool := newThreads(c.governor.max)
 	C.llama_attach_threadpool(ctx, pool, nil)
+	// What has begun since is threads that compute. One of Go's may be among them, which
+	// hardly ever waits.
+	c.governor.threads = slices.DeleteFunc(threadIDs(), func(id int) bool { return slices.Contains(running, id) })
 	return &session{
 		worker:         worker,
 		ctx:            ctx,
@@ -334,7 +338,8 @@ func (s *session) compute(batch C.struct_llama_batch, tiles bool, rows [][]int32
 		matrix.Want(rows)
 		defer matrix.WantAll()
 	}
-	threads := C.int32_t(s.governor.threads(time.Now()))
+	threads := C.int32_t(s.governor.begin(time.Now()))
+	defer func() { s.governor.end(time.Now()) }()
 	C.llama_set_n_threads(s.ctx, threads, threads)
 	switch s.worker.decode(batch, tiles) {
 	case 0:

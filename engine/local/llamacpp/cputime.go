@@ -5,18 +5,21 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ticksPerSecond is USER_HZ, the unit of /proc.
 const ticksPerSecond = 100
 
-// cpuTime is CPU time since boot, in ticks.
+// cpuTime is time of CPUs, since boot or since threads began.
 type cpuTime struct {
-	others int64 // of other processes, on the CPUs that this process may use
+	others int64         // ticks that other processes used, on the CPUs that this process may use
+	waited time.Duration // of threads of this process that could have run, and had no CPU
 }
 
-// readCPUTime reads /proc; false if there is none.
-func readCPUTime() (cpuTime, bool) {
+// readCPUTime reads /proc; false if there is none. The threads are those whose waits
+// count.
+func readCPUTime(threads []int) (cpuTime, bool) {
 	status, err1 := os.ReadFile("/proc/self/status")
 	own, err2 := os.ReadFile("/proc/self/stat")
 	all, err3 := os.ReadFile("/proc/stat")
@@ -28,7 +31,49 @@ func readCPUTime() (cpuTime, bool) {
 		return cpuTime{}, false
 	}
 	used, ok := ownTicks(own)
-	return cpuTime{others: busyTicks(all, allowed) - used}, ok
+	t := cpuTime{others: busyTicks(all, allowed) - used}
+	for _, id := range threads {
+		t.waited += waited(id)
+	}
+	return t, ok
+}
+
+// waited reads how long a thread of this process waited for a CPU; 0 where Linux does
+// not count it.
+func waited(thread int) time.Duration {
+	stat, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(thread) + "/schedstat")
+	if err != nil {
+		return 0
+	}
+	return waitedIn(stat)
+}
+
+// waitedIn reads the second number of a schedstat: "run wait slices", in nanoseconds.
+func waitedIn(stat []byte) time.Duration {
+	fields := strings.Fields(string(stat))
+	if len(fields) != 3 {
+		return 0
+	}
+	n, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n)
+}
+
+// threadIDs lists the threads of this process.
+func threadIDs() []int {
+	entries, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil
+	}
+	var ids []int
+	for _, e := range entries {
+		if id, err := strconv.Atoi(e.Name()); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // allowedCPUs reads Cpus_allowed_list from /proc/self/status. In a container it

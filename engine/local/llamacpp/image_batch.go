@@ -56,7 +56,8 @@ func (b *imageBatch) fill(g decode.ImageBatch) {
 func (s *session) Encode(v decode.ImageInput) ([]float32, decode.Outcome, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	return s.projector.encode(v, s.governor.threads(time.Now()))
+	defer func() { s.governor.end(time.Now()) }()
+	return s.projector.encode(v, s.governor.begin(time.Now()))
 }
 
 func (s *session) DecodeImage(g decode.ImageBatch) decode.Outcome {

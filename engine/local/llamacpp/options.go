@@ -17,8 +17,8 @@ type Options struct {
 	// Adapters are LoRA files in GGUF, applied at scale 1.
 	Adapters []string
 
-	// Threads to compute with; 0: one per physical core, and fewer while other
-	// processes are busy.
+	// Threads is the most threads to compute with; 0: one per physical core. Fewer
+	// compute while other processes need the cores.
 	Threads int
 
 	// Parallel is how many requests are decoded concurrently; 0: 8.
@@ -44,8 +44,6 @@ type Options struct {
 
 	// Log gets llama.cpp's messages; nil: none.
 	Log *slog.Logger
-
-	fixedThreads bool // Threads was given
 }
 
 // MaxParallel limits Options.Parallel: llama.cpp has 256 sequences, and cached
@@ -53,8 +51,7 @@ type Options struct {
 const MaxParallel = 64
 
 func (o Options) withDefaults() Options {
-	o.fixedThreads = o.Threads > 0
-	if !o.fixedThreads {
+	if o.Threads <= 0 {
 		o.Threads = DefaultThreads()
 	}
 	if o.Parallel <= 0 {

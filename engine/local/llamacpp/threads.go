@@ -2,6 +2,7 @@ package llamacpp
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"runtime"
 	"time"
@@ -44,57 +45,78 @@ func countCores(cpuinfo []byte) int {
 	return len(seen)
 }
 
-// governor sets the number of threads for each step: the cores that other
-// processes leave free, as a moving average.
+// governor sets the number of threads for each step, by the cores that others need: what
+// other processes used, and what the computing threads waited for. Beside a process that
+// never waits, two threads on two cores get three quarters of them, and most of that is
+// spent at barriers: one thread is four times as fast.
 type governor struct {
-	max   int  // threads
-	cores int  // that this process may use
-	fixed bool // set by the operator
+	max     int   // threads
+	cores   int   // that this process may use
+	threads []int // the IDs of those that compute; none: their waits are not known
 
-	last cpuTime
-	at   time.Time // of last
-	busy float64   // cores used by other processes, moving average
+	last   cpuTime
+	at     time.Time // of last
+	ended  time.Time // of the last step
+	needed float64   // cores that others need, moving average
 }
 
 func newGovernor(o Options) *governor {
-	return &governor{max: o.Threads, cores: runtime.NumCPU(), fixed: o.fixedThreads}
+	return &governor{max: o.Threads, cores: runtime.NumCPU()}
 }
 
 const (
-	// sampleEvery covers many of the kernel's ticks, 10 ms each.
-	sampleEvery = 250 * time.Millisecond
+	// sampleEvery covers a few of the kernel's ticks, 10 ms each.
+	sampleEvery = 50 * time.Millisecond
 
-	// sampleWeight makes the average cover a second or two.
-	sampleWeight = 0.25
+	// The average follows a rise at once: a thread too many costs far more than one
+	// too few.
+	risesWithin = 70 * time.Millisecond
+	fallsWithin = 300 * time.Millisecond
+
+	// longPause between two steps says nothing about what others need now.
+	longPause = time.Second
+
+	// spared is how much of a core others may need before it is left to them.
+	spared = 0.75
 )
 
-// threads is called between steps.
-func (g *governor) threads(now time.Time) int {
-	if g.fixed || g.max == 1 {
-		return g.max
+// begin is called before each step, and returns the number of its threads.
+func (g *governor) begin(now time.Time) int {
+	if g.max == 1 {
+		return 1
 	}
 	passed := now.Sub(g.at)
 	if passed < sampleEvery {
 		return g.free()
 	}
-	t, ok := readCPUTime()
+	t, ok := readCPUTime(g.threads)
 	if !ok {
 		return g.max
 	}
-	if passed < 4*sampleEvery { // a longer pause says nothing about now
-		g.addSample(float64(t.others-g.last.others) / ticksPerSecond / passed.Seconds())
+	if now.Sub(g.ended) < longPause {
+		others := float64(t.others-g.last.others) / ticksPerSecond
+		g.add((max(others, 0)+(t.waited-g.last.waited).Seconds())/passed.Seconds(), passed)
+	} else {
+		g.needed = 0
 	}
 	g.last, g.at = t, now
 	return g.free()
 }
 
-// addSample updates the average with the cores that other processes used.
-func (g *governor) addSample(others float64) {
-	g.busy += (max(others, 0) - g.busy) * sampleWeight
+// end is called after each step.
+func (g *governor) end(now time.Time) { g.ended = now }
+
+// add updates the average with the cores that others needed for a while.
+func (g *governor) add(needed float64, passed time.Duration) {
+	within := fallsWithin
+	if needed > g.needed {
+		within = risesWithin
+	}
+	g.needed += (needed - g.needed) * -math.Expm1(-passed.Seconds()/within.Seconds())
 }
 
 func (g *governor) free() int {
-	return min(max(g.cores-int(g.busy+0.5), 1), g.max)
+	return min(max(g.cores-int(g.needed+1-spared), 1), g.max)
 }
 
 // FreeCores returns a function that returns how many of so many threads should
@@ -102,7 +124,11 @@ func (g *governor) free() int {
 // concurrent use.
 func FreeCores(threads int) func() int {
 	g := newGovernor(Options{Threads: threads})
-	return func() int { return g.threads(time.Now()) }
+	return func() int {
+		now := time.Now()
+		g.end(now) // one step follows another
+		return g.begin(now)
+	}
 }
 
 // DefaultThreads is the default of Options.Threads.

@@ -3,6 +3,7 @@ package llamacpp
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,16 +59,33 @@ func TestBusyTicks(t *testing.T) {
 }
 
 func TestReadCPUTime(t *testing.T) {
-	before, ok := readCPUTime()
+	before, ok := readCPUTime(threadIDs())
 	if !ok {
 		if runtime.GOOS == "linux" {
 			t.Error("no times on Linux")
 		}
 		return
 	}
-	after, _ := readCPUTime()
+	after, _ := readCPUTime(threadIDs())
 	if after.others < before.others-1 { // the two files are read one after the other
 		t.Errorf("others went from %d to %d ticks", before.others, after.others)
+	}
+}
+
+func TestWaitedIn(t *testing.T) {
+	for _, tt := range []struct {
+		name, stat string
+		want       time.Duration
+	}{
+		{"a thread", "153123 75967 12\n", 75967},
+		{"without counts", "0 0 0\n", 0},
+		{"of another kernel", "1 2 3 4\n", 0},
+		{"nonsense", "1 x 3\n", 0},
+		{"empty", "", 0},
+	} {
+		if got := waitedIn([]byte(tt.stat)); got != tt.want {
+			t.Errorf("%s: %d ns, want %d", tt.name, got, tt.want)
+		}
 	}
 }
 
@@ -75,19 +93,20 @@ func TestGovernor(t *testing.T) {
 	g := &governor{max: 4, cores: 8}
 	for _, tt := range []struct {
 		name   string
-		others float64
-		looks  int
+		needed float64
+		looks  int // each of 50 ms
 		want   int
 	}{
 		{"idle", 0, 10, 4},
 		{"one spike", 8, 1, 4},
-		{"half busy", 4, 20, 4},
-		{"busier", 6, 20, 2},
-		{"overloaded", 30, 20, 1},
-		{"idle again", 0, 40, 4},
+		{"half busy", 4, 80, 4},
+		{"busier", 6, 4, 2},
+		{"overloaded", 30, 4, 1},
+		{"idle for an instant", 0, 4, 1},
+		{"idle again", 0, 80, 4},
 	} {
 		for range tt.looks {
-			g.addSample(tt.others)
+			g.add(tt.needed, sampleEvery)
 		}
 		if got := g.free(); got != tt.want {
 			t.Errorf("%s: %d threads, want %d", tt.name, got, tt.want)

@@ -109,7 +109,7 @@ type Limits struct {
 
 // Register adds the flags to those of a command.
 func (l *Limits) Register(set *pflag.FlagSet) {
-	set.Var(flagvalue.Within{To: &l.Threads, Least: 1, Most: modelfile.MaxThreads}, "threads", "compute with `N` threads (default the number of physical cores)")
+	set.Var(flagvalue.Within{To: &l.Threads, Least: 1, Most: modelfile.MaxThreads}, "threads", "compute with at most `N` threads, fewer while other processes need the cores (default the number of physical cores)")
 	set.Var(flagvalue.Within{To: &l.Parallel, Least: 1, Most: llamacpp.MaxParallel}, "parallel", "run up to `N` concurrent requests per model (default 8)")
 	set.Var(&l.Kernels, "kernels", "compute matrix products with our own kernels or, to find faults, with ggml's alone: `NAME` is own or ggml")
 	set.Var(&l.Draft, "draft", "guess further tokens and check them together, where that is faster, or never: `NAME` is auto or none")

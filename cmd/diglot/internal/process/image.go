@@ -47,10 +47,7 @@ func openImages(m Model, native *sdcpp.Library, log *slog.Logger) (engine.Engine
 	if threads == 0 {
 		threads = llamacpp.DefaultThreads()
 	}
-	options := sdcpp.Options{Name: m.Name, Parts: parts, Threads: threads, Log: log, Strengths: m.Changes.Strengths, Pixels: plan.Pixels}
-	if m.Limits.Threads == 0 {
-		options.Cores = llamacpp.FreeCores(threads)
-	}
+	options := sdcpp.Options{Name: m.Name, Parts: parts, Threads: threads, Log: log, Strengths: m.Changes.Strengths, Pixels: plan.Pixels, Cores: llamacpp.FreeCores(threads)}
 	if info, err := os.Stat(m.Parts[0]); err == nil {
 		options.Changed = info.ModTime()
 	}
