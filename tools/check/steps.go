@@ -31,6 +31,7 @@ var steps = []step{
 	{"agents", "small tasks of coding agents, the same way", suites("agents"), "clients"},
 	{"browser", "the pages in headless Chromium, over a script", pages, "clients"},
 	{"examples", "the code of every page of the reference, against diglot replay", suites("examples"), "clients"},
+	{"variants", "our C and C++ compile for each processor that releases are for", releases, ""},
 	{"vetllama", "go vet with llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/..."), ""},
 	{"staticllama", "staticcheck with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./..."), ""},
 	{"llama", "tests of the llama.cpp engine on real models", llamaTests, ""},
@@ -96,6 +97,10 @@ func format(ctx context.Context, out io.Writer) (tally, error) {
 func testSDK(ctx context.Context, out io.Writer) (tally, error) {
 	// The test cache does not know what the SDKs' programs read.
 	return countTests(ctx, out, nil, []string{"go", "-C", "tools/sdk", "test", "-count=1", "-json", "./..."})
+}
+
+func releases(ctx context.Context, out io.Writer) (tally, error) {
+	return countLine(ctx, out, "go", "run", "./tools/release", "-check")
 }
 
 // suites returns a step that runs suites of tools/sdk over the script.

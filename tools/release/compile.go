@@ -31,7 +31,7 @@ func compile(ctx context.Context, p platform, folder string, log io.Writer) ([]p
 	var all []program
 	for _, v := range variant.Of(p.system, p.arch) {
 		fmt.Fprintf(log, "release: %s: compiling %s; the first time takes some minutes\n", p, v.Name)
-		env, err := toolchain.Target{Arch: p.arch, Flags: v.Flags, Portable: true}.Environment(ctx)
+		env, err := environment(ctx, p, v)
 		if err != nil {
 			return nil, err
 		}
@@ -44,6 +44,14 @@ func compile(ctx context.Context, p platform, folder string, log io.Writer) ([]p
 	return all, nil
 }
 
+// environment is what a variant of a platform is compiled in.
+func environment(ctx context.Context, p platform, v variant.Variant) ([]string, error) {
+	return toolchain.Target{Arch: p.arch, Flags: v.Flags, Portable: true}.Environment(ctx)
+}
+
+// tagsOf are the build tags of a variant.
+func tagsOf(variant string) string { return "llamacpp,release,release." + variant }
+
 // buildArguments have no path of this machine, and no symbols. The C++ library of
 // another Linux may be older than this one's, so it is linked in; that of GCC's C
 // runtime is the same everywhere, and linked in it would need glibc 2.35.
@@ -53,7 +61,7 @@ func buildArguments(p platform, made program) []string {
 		link += " -extldflags -static-libstdc++"
 	}
 	return []string{
-		"build", "-trimpath", "-buildvcs=auto", "-tags", "llamacpp,release,release." + made.variant, "-ldflags", link, "-o", made.path, "./cmd/diglot",
+		"build", "-trimpath", "-buildvcs=auto", "-tags", tagsOf(made.variant), "-ldflags", link, "-o", made.path, "./cmd/diglot",
 	}
 }
 

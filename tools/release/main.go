@@ -2,6 +2,7 @@
 //
 //	go run ./tools/release                            for every platform that this machine can build for
 //	go run ./tools/release linux/amd64 linux/arm64    for these
+//	go run ./tools/release -check                     builds nothing, but says whether our C++ compiles
 //
 // An archive has the program once for each variant of package variant: bin/diglot
 // runs on any processor of the platform, and it starts the processes of models from
@@ -15,6 +16,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,36 +30,59 @@ import (
 
 func main() {
 	to := flag.String("o", "dist", "write into `FOLDER`")
+	onlyCheck := flag.Bool("check", false, "compile only the C and C++ of this repository, for each variant, and keep nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *to, flag.Args(), os.Stderr); err != nil {
+	if err := run(ctx, *to, flag.Args(), *onlyCheck); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-// run builds for the named platforms, or for all that can be built for here.
-func run(ctx context.Context, to string, names []string, log io.Writer) error {
-	chosen, err := parsePlatforms(names)
+// run builds, or only checks, for the named platforms, or for all that can be built for
+// here.
+func run(ctx context.Context, to string, names []string, onlyCheck bool) error {
+	chosen, err := choose(names, os.Stderr)
 	if err != nil {
 		return err
 	}
+	if onlyCheck {
+		count, err := check(ctx, chosen, os.Stderr)
+		fmt.Printf("%d passed, %d failed\n", count.passed, count.failed)
+		if err == nil && count.failed > 0 {
+			err = errors.New("not all variants compile")
+		}
+		return err
+	}
 	for _, p := range chosen {
-		reason := p.cannotBuild(runtime.GOOS, runtime.GOARCH)
-		if reason != nil && len(names) > 0 {
-			return reason
-		}
-		if reason != nil {
-			fmt.Fprintln(log, "release: left out:", reason)
-			continue
-		}
-		if err := release(ctx, p, to, log); err != nil {
+		if err := release(ctx, p, to, os.Stderr); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 	}
 	return writeSums(to)
+}
+
+// choose returns the named platforms, or all that can be built for here.
+func choose(names []string, log io.Writer) ([]platform, error) {
+	named, err := parsePlatforms(names)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []platform
+	for _, p := range named {
+		reason := p.cannotBuild(runtime.GOOS, runtime.GOARCH)
+		switch {
+		case reason == nil:
+			chosen = append(chosen, p)
+		case len(names) > 0:
+			return nil, reason
+		default:
+			fmt.Fprintln(log, "note: left out:", reason)
+		}
+	}
+	return chosen, nil
 }
 
 // release writes the archive of a platform.

@@ -44,6 +44,15 @@ func CPU(arch, name string) string {
 // the end.
 var crossCompilers = map[string]string{"arm64": "aarch64-linux-gnu-"}
 
+// crossCompiler is the one for the target's processor.
+func (t Target) crossCompiler() (string, error) {
+	compiler, ok := crossCompilers[t.Arch]
+	if !ok {
+		return "", fmt.Errorf("no compiler for %q is known here; there is only %s", t.Arch, strings.Join(slices.Sorted(maps.Keys(crossCompilers)), " and "))
+	}
+	return compiler, nil
+}
+
 // crosses reports whether the target is another processor than this machine's.
 func (t Target) crosses() bool { return t.Arch != "" && t.Arch != runtime.GOARCH }
 
@@ -67,9 +76,9 @@ func (t Target) Environment(ctx context.Context) ([]string, error) {
 	if !t.crosses() {
 		return env, nil
 	}
-	compiler, ok := crossCompilers[t.Arch]
-	if !ok {
-		return nil, fmt.Errorf("no compiler for %q is known here; there is only %s", t.Arch, strings.Join(slices.Sorted(maps.Keys(crossCompilers)), " and "))
+	compiler, err := t.crossCompiler()
+	if err != nil {
+		return nil, err
 	}
 	return append(env, "GOOS=linux", "GOARCH="+t.Arch, "CC="+compiler+"gcc", "CXX="+compiler+"g++"), nil
 }
@@ -98,7 +107,11 @@ func (t Target) FindCompiler() error {
 		candidates = []string{strings.Fields(own)[0]}
 	}
 	if t.crosses() {
-		candidates = []string{crossCompilers[t.Arch] + "g++"}
+		compiler, err := t.crossCompiler()
+		if err != nil {
+			return err
+		}
+		candidates = []string{compiler + "g++"}
 	}
 	for _, name := range candidates {
 		if _, err := exec.LookPath(name); err == nil {

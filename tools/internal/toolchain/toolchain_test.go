@@ -64,6 +64,13 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// TestFindCompilerForAnotherProcessor: a compiler for this one is none.
+func TestFindCompilerForAnotherProcessor(t *testing.T) {
+	if err := (Target{Arch: "riscv64"}).FindCompiler(); err == nil || !strings.Contains(err.Error(), "riscv64") {
+		t.Errorf("got %v, want an error that names the architecture", err)
+	}
+}
+
 func TestFindCompilerNamesWhatIsMissing(t *testing.T) {
 	t.Setenv("CXX", "no-such-compiler -O3")
 	if err := (Target{}).FindCompiler(); err == nil || !strings.Contains(err.Error(), "no-such-compiler") {
