@@ -20,6 +20,7 @@ type drafter struct {
 	record    draft.Record
 	pace      draft.Pace
 	spacing   *draft.Spacing
+	second    *speculator // nil: there is no second model
 }
 
 func newDrafter(vocab *Vocabulary, t *tokenizer.Tokenizer) *drafter {
@@ -39,17 +40,39 @@ func (l *loop) draft(generating []*sequence) {
 	if l.drafter == nil || len(generating) == 0 {
 		return
 	}
+	for _, s := range generating {
+		l.drafter.guess(s, s.most(l.context))
+	}
+	tokens, rows := l.planRows(generating)
+	if p := l.drafter.second; p != nil && l.speculate(generating, draft.NewDepth(tokens, rows, &l.drafter.pace, &p.pace)) {
+		l.planRows(generating)
+	}
+	for _, s := range generating {
+		s.rows += s.drafted
+		if s.canceled() { // meanwhile
+			s.rows, s.drafted = 0, 0
+		}
+	}
+}
+
+// most is how many tokens may be guessed of a text within a context, so that the one that
+// is sampled behind them is still wanted.
+func (s *sequence) most(context int) int {
+	return min(s.job.MaxTokens-s.generated, context-len(s.tokens)) - 1
+}
+
+// planRows decides how many tokens of each guess are checked.
+func (l *loop) planRows(generating []*sequence) (tokens float64, rows int) {
 	room := min(l.cells.available(), BatchRows) - len(generating)
 	guesses, records := make([]draft.Guess, len(generating)), make([]*draft.Record, len(generating))
 	for i, s := range generating {
-		l.drafter.guess(s, min(s.job.MaxTokens-s.generated, l.context-len(s.tokens))-1)
 		guesses[i], records[i] = s.guesser.Guess, &s.guesser.record
 	}
-	draft.Plan(guesses, records, &l.drafter.pace, room)
+	tokens, rows = draft.Plan(guesses, records, &l.drafter.pace, room)
 	for i, s := range generating {
 		s.drafted = guesses[i].Rows
-		s.rows += s.drafted
 	}
+	return tokens, rows
 }
 
 // guess guesses at most most tokens that follow s.

@@ -124,6 +124,7 @@ type Stats struct {
 	Generated     int
 	Drafted       int // tokens that were guessed and checked
 	Held          int // and were right
+	DraftSteps    int // batches of the second model
 	ImagesEncoded int // image chunks
 	Preempted     int // sequences
 
@@ -173,7 +174,7 @@ func (l *loop) onCancel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.computing) > 0 && !slices.ContainsFunc(l.computing, func(s *sequence) bool { return !s.canceled() }) {
-		l.backend.Interrupt()
+		l.interrupt()
 	}
 	// The choices of a request are canceled together.
 	maps.DeleteFunc(l.gathering, func(_ *engine.Request, group []*sequence) bool {
@@ -187,10 +188,26 @@ func (l *loop) onCancel() {
 func (l *loop) close() {
 	l.mu.Lock()
 	l.closed = true
-	l.backend.Interrupt()
+	l.interrupt()
 	l.wake.Signal()
 	l.mu.Unlock()
 	<-l.stopped
+}
+
+// interrupt interrupts the running decode of either model. The caller holds the mutex.
+func (l *loop) interrupt() {
+	l.backend.Interrupt()
+	if l.drafter != nil && l.drafter.second != nil {
+		l.drafter.second.Backend.Interrupt()
+	}
+}
+
+// resume ends what interrupt began. The caller holds the mutex.
+func (l *loop) resume() {
+	l.backend.Resume()
+	if l.drafter != nil && l.drafter.second != nil {
+		l.drafter.second.Backend.Resume()
+	}
 }
 
 // run is the loop, until close.

@@ -29,6 +29,8 @@ type Text struct {
 	Parallel int  // concurrent requests
 	Cells    int  // KV cells, shared by all requests
 	Draft    bool // guess tokens, if the backend shares prefixes
+
+	DraftModel *DraftModel // guesses further ones; nil: there is none
 }
 
 // Vectors configures embeddings.
@@ -61,6 +63,9 @@ func New(c Config) *Model {
 		m.loop = newLoop(c.Text.Backend, c.Vocabulary, c.Text.Parallel, c.Info.Context, c.Text.Cells, c.Log)
 		if c.Text.Draft && c.Text.Backend.SharesPrefixes() {
 			m.loop.drafter = newDrafter(c.Vocabulary, c.Tokenizer)
+			if d := c.Text.DraftModel; d != nil {
+				m.loop.drafter.second = newSpeculator(*d, c.Vocabulary, c.Text.Parallel, c.Log)
+			}
 		}
 		go m.loop.run()
 	}

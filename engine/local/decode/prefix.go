@@ -96,6 +96,7 @@ func (l *loop) start(seq *sequence) bool {
 // cachePrefix leaves an ended sequence in the cache, for the next turn of its
 // conversation or a retry.
 func (l *loop) cachePrefix(seq *sequence) {
+	seq.leaveSlot()
 	if seq.id < 0 {
 		return
 	}
@@ -147,6 +148,7 @@ func (l *loop) freeSlot(seq *sequence) {
 	}
 	l.backend.RemoveSequence(seq.id)
 	l.cells.release(seq.cells, 0)
+	seq.leaveSlot()
 	l.ids = append(l.ids, seq.id)
 	seq.id, seq.cells = -1, nil
 }

@@ -32,6 +32,7 @@ type sequence struct {
 	few     [][]int32 // by row with logits, the tokens that the grammar allows; nil: they are many
 	guesser *guesser  // nil: nothing was guessed yet
 	drafted int       // rows of a guess, the last of those in the current batch
+	slot    *slot     // of the second model; nil: it was not asked
 }
 
 func newSequence(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence {

@@ -53,24 +53,38 @@ func (l *loop) settle(active []*sequence, result Outcome) {
 	}
 }
 
-// compute runs work, which onCancel may interrupt.
+// compute runs work, which onCancel may interrupt, and counts it as a step.
 func (l *loop) compute(active []*sequence, work func() Outcome) Outcome {
-	l.mu.Lock()
-	l.computing = active
-	if !l.closed {
-		l.backend.Resume()
-	}
-	l.mu.Unlock()
-
 	start := time.Now()
-	result := work()
-
+	result := l.interruptible(active, work)
 	l.mu.Lock()
-	l.computing = nil
 	l.stats.Steps++
 	l.stats.Decoding += time.Since(start)
 	l.mu.Unlock()
 	return result
+}
+
+// interruptible runs work, which onCancel may interrupt.
+func (l *loop) interruptible(active []*sequence, work func() Outcome) Outcome {
+	l.mu.Lock()
+	l.computing = active
+	if !l.closed {
+		l.resume()
+	}
+	l.mu.Unlock()
+	result := work()
+	l.mu.Lock()
+	l.computing = nil
+	l.mu.Unlock()
+	return result
+}
+
+// countDraftStep counts a step of the second model.
+func (l *loop) countDraftStep(took time.Duration) {
+	l.mu.Lock()
+	l.stats.DraftSteps++
+	l.stats.Decoding += took
+	l.mu.Unlock()
 }
 
 func (l *loop) onCacheFull(active []*sequence) {

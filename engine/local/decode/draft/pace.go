@@ -20,11 +20,16 @@ const (
 	// firstShare is assumed before rows were measured. It is that of a model of which
 	// half the time of a step goes into reading weights.
 	firstShare             = 0.3
+	firstModelShare        = 0.1
 	leastShare, mostShare  = 0.01, 1
 	learning, largestError = 0.1, 0.3
 )
 
 func NewPace() Pace { return Pace{share: firstShare} }
+
+// NewModelPace is what is assumed of a model that guesses. It is small, so that nearly
+// all time of a step goes into reading weights, and reads a text in large pieces.
+func NewModelPace() Pace { return Pace{share: firstModelShare} }
 
 // Add counts a step.
 func (p *Pace) Add(rows int, taken time.Duration) {

@@ -14,9 +14,10 @@ const (
 )
 
 // Plan decides how many tokens of each guess are checked in a step that makes a token
-// for each guess, with room for as many rows more.
-func Plan(guesses []Guess, records []*Record, pace *Pace, room int) {
-	tokens, rows := float64(len(guesses)), len(guesses)
+// for each guess, with room for as many rows more. It returns how many tokens the step
+// can be expected to make, and its rows.
+func Plan(guesses []Guess, records []*Record, pace *Pace, room int) (tokens float64, rows int) {
+	tokens, rows = float64(len(guesses)), len(guesses)
 	chances := make([]float64, len(guesses)) // that all of a guess up to here is right
 	for i := range guesses {
 		guesses[i].Rows = 0
@@ -33,13 +34,14 @@ func Plan(guesses []Guess, records []*Record, pace *Pace, room int) {
 			}
 		}
 		if best < 0 || (tokens+chance)*pace.of(rows) <= tokens*pace.of(rows+1) {
-			return
+			break
 		}
 		guesses[best].Rows++
 		chances[best] = chance
 		tokens += chance
 		rows++
 	}
+	return tokens, rows
 }
 
 // Learn counts how the guess held against the tokens that were sampled.

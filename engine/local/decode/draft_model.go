@@ -1,0 +1,330 @@
+package decode
+
+import (
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/diglot/diglot/engine/local/decode/draft"
+)
+
+// DraftBackend computes batches of a second model, which guesses. It is the part of a
+// [Backend] that this takes.
+type DraftBackend interface {
+	Decode(batch []Entry, sharedPrefix bool) Outcome
+	Logits(row int) []float32
+	RemoveSequence(id int)
+	Truncate(id, n int)
+	Interrupt()
+	Resume()
+}
+
+// DraftModel is a second model, smaller and with the same vocabulary, whose best tokens
+// are guesses.
+type DraftModel struct {
+	Backend DraftBackend // with as many sequences as the text has in parallel
+	Cells   int          // KV cells
+	Context int          // longer texts get no guesses
+
+	// Now is the clock that steps are measured with; nil: [time.Now].
+	Now func() time.Time
+}
+
+// speculator asks the second model. Its batches have rows of several texts, as those of
+// the first.
+type speculator struct {
+	DraftModel
+	vocab *Vocabulary
+	log   *slog.Logger
+	pace  draft.Pace
+	slots []*slot
+	free  int // cells
+	batch []Entry
+
+	// In the current round.
+	rows     int // that may still be read of texts that are far behind
+	reserved int // of the free cells
+}
+
+// slot is a sequence of the second model. It keeps its text after the request that it
+// belonged to, for the next turn of a conversation.
+type slot struct {
+	id     int
+	busy   bool
+	tokens []int32 // decoded
+	sure   int     // of these, those that are known to be of the text
+
+	// In the current round.
+	rows   int // in the batch
+	row    int // of the batch: the last of them
+	guess  draft.Guess
+	most   int     // tokens of the guess
+	chance float64 // that all of it is right
+	ended  bool    // nothing follows the guess
+}
+
+func newSpeculator(m DraftModel, vocab *Vocabulary, parallel int, log *slog.Logger) *speculator {
+	p := &speculator{DraftModel: m, vocab: vocab, log: log, pace: draft.NewModelPace(), free: m.Cells}
+	for id := range parallel {
+		p.slots = append(p.slots, &slot{id: id})
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	return p
+}
+
+// fewBehind is how many tokens a text may be behind, and be read along with the others.
+const fewBehind = draft.MaxTokens
+
+// speculate replaces the guesses of sequences by what the second model says, where that
+// is worth its steps. It reports whether it replaced any.
+func (l *loop) speculate(generating []*sequence, depth draft.Depth) bool {
+	p := l.drafter.second
+	asked := p.choose(generating, &depth)
+	for len(asked) > 0 {
+		batch := p.fill(asked)
+		start := p.Now()
+		outcome := l.interruptible(generating, func() Outcome { return p.Backend.Decode(batch, len(batch) >= 2*len(asked)) })
+		if outcome != Computed {
+			p.fail(outcome, asked)
+			break
+		}
+		if p.rows == PrefillChunk { // pieces of texts take other kernels
+			p.pace.Add(len(batch), p.Now().Sub(start))
+		}
+		p.rows = PrefillChunk
+		l.countDraftStep(p.Now().Sub(start))
+		for _, s := range asked {
+			p.advance(s)
+		}
+		asked = p.further(asked, &depth)
+	}
+	replaced := false
+	for _, s := range generating {
+		if s.slot != nil && len(s.slot.guess.Tokens) > 0 {
+			g := s.slot.guess
+			g.Tokens = l.drafter.possible(s, g.Tokens)
+			g.Kinds = g.Kinds[:len(g.Tokens)]
+			s.guesser.Guess, replaced = g, true
+			s.slot.guess = draft.Guess{}
+		}
+	}
+	return replaced
+}
+
+// choose lists the sequences to ask, with the rows that they need first. Of texts that
+// are far behind it lets the model read a piece, if that will pay.
+func (p *speculator) choose(generating []*sequence, depth *draft.Depth) (asked []*sequence) {
+	p.rows, p.reserved = PrefillChunk, 0
+	gain, rows := 0.0, 0
+	var reading []*sequence
+	for _, s := range generating {
+		chance := s.guesser.record.Chance(draft.Modelled)
+		switch behind := p.take(s, chance); {
+		case behind == 0:
+		case behind > fewBehind:
+			if depth.Repays(chance, behind, s.generated, len(generating)) {
+				reading = append(reading, s)
+			}
+		case depth.Row(chance) && p.reserve(s.slot, behind):
+			s.slot.rows = behind
+			gain += chance
+			rows += behind
+			asked = append(asked, s)
+		}
+	}
+	if len(asked) > 0 && !depth.Further(gain, len(asked), rows) {
+		asked = nil
+	}
+	for _, s := range generating {
+		if !slices.Contains(asked, s) && !slices.Contains(reading, s) {
+			s.guesser.record.Forget(draft.Modelled)
+		}
+	}
+	if asked = append(asked, p.read(reading)...); len(asked) == 0 {
+		depth.Forget()
+	}
+	return asked
+}
+
+// take gives s a slot, and returns how many of its tokens the model has not decoded; 0:
+// it is not to be asked.
+func (p *speculator) take(s *sequence, chance float64) (behind int) {
+	most := min(s.most(p.Context), draft.MaxTokens)
+	if most < 1 || len(s.images) > 0 || len(s.guesser.Kinds) > 0 && s.guesser.record.Chance(s.guesser.Kinds[0]) >= chance {
+		return 0
+	}
+	if s.slot == nil {
+		s.slot = p.slotFor(s.tokens)
+		s.slot.busy, s.slot.sure = true, 0
+	}
+	t := s.slot
+	t.rows, t.most, t.chance, t.ended, t.guess = 0, most, 1, false, draft.Guess{}
+	// At least one token is decoded, for its logits.
+	t.sure += commonPrefix(t.tokens[t.sure:], s.tokens[t.sure:len(s.tokens)-1])
+	return len(s.tokens) - t.sure
+}
+
+// slotFor returns the idle slot whose text begins like tokens for longest, and of those
+// the one with the shortest text. There is always one: slots are as many as running
+// sequences.
+func (p *speculator) slotFor(tokens []int32) *slot {
+	var best *slot
+	longest := -1
+	for _, t := range p.slots {
+		if t.busy {
+			continue
+		}
+		if n := commonPrefix(t.tokens, tokens); n > longest || n == longest && len(t.tokens) < len(best.tokens) {
+			best, longest = t, n
+		}
+	}
+	return best
+}
+
+// leaveSlot lets other sequences have the slot.
+func (s *sequence) leaveSlot() {
+	if s.slot != nil {
+		s.slot.busy = false
+		s.slot = nil
+	}
+}
+
+// reserve makes the text of t end where it is no longer that of its sequence, and
+// reserves cells for rows more and a guess. Idle slots make room. It returns false if
+// there is none.
+func (p *speculator) reserve(t *slot, rows int) bool {
+	p.truncate(t, t.sure)
+	need := p.reserved + rows + t.most
+	for _, idle := range p.slots {
+		if p.free < need && !idle.busy {
+			p.truncate(idle, 0)
+		}
+	}
+	if p.free < need {
+		return false
+	}
+	p.reserved = need
+	return true
+}
+
+func (p *speculator) truncate(t *slot, n int) {
+	switch {
+	case n == len(t.tokens):
+		return
+	case n == 0:
+		p.Backend.RemoveSequence(t.id)
+	default:
+		p.Backend.Truncate(t.id, n)
+	}
+	p.free += len(t.tokens) - n
+	t.tokens, t.sure = t.tokens[:n], min(t.sure, n)
+}
+
+// read gives a piece of the batch to texts that are far behind, in fair shares.
+func (p *speculator) read(reading []*sequence) (asked []*sequence) {
+	for i, s := range reading {
+		rows := min(len(s.tokens)-s.slot.sure, p.rows/(len(reading)-i))
+		if rows > 0 && p.reserve(s.slot, rows) {
+			s.slot.rows = rows
+			p.rows -= rows
+			asked = append(asked, s)
+		}
+	}
+	return asked
+}
+
+// fill writes the rows of the sequences to the batch. The cells are reserved.
+func (p *speculator) fill(asked []*sequence) []Entry {
+	p.batch = p.batch[:0]
+	for _, s := range asked {
+		t := s.slot
+		for i := len(t.tokens); i < len(t.tokens)+t.rows; i++ {
+			token, last := int32(0), len(s.tokens)+len(t.guess.Tokens)-1
+			if i < len(s.tokens) {
+				token = s.tokens[i]
+			} else {
+				token = t.guess.Tokens[i-len(s.tokens)]
+			}
+			p.batch = append(p.batch, Entry{Token: token, Position: int32(i), Sequence: int32(t.id), Logits: i == last})
+		}
+		t.row = len(p.batch) - 1
+	}
+	return p.batch
+}
+
+// advance counts what was decoded of a text, and adds the best token to its guess.
+func (p *speculator) advance(s *sequence) {
+	t := s.slot
+	for _, e := range p.batch[t.row-t.rows+1 : t.row+1] {
+		t.tokens = append(t.tokens, e.Token)
+	}
+	p.free -= t.rows
+	t.sure = min(len(t.tokens), len(s.tokens)-1)
+	if !p.batch[t.row].Logits {
+		t.ended = true // it reads on in the next round
+		return
+	}
+	// A vocabulary may be padded.
+	logits := p.Backend.Logits(t.row)
+	token, margin := best(logits[:min(len(logits), p.vocab.Size())])
+	if token < 0 || p.vocab.Is(token, KindEndOfTurn) {
+		t.ended = true
+		return
+	}
+	kind := draft.KindOfMargin(margin)
+	t.guess.Tokens, t.guess.Kinds = append(t.guess.Tokens, token), append(t.guess.Kinds, kind)
+	t.chance *= s.guesser.record.Chance(kind)
+	t.ended = len(t.guess.Tokens) == t.most
+}
+
+// further lists the sequences for which one token more is worth a step.
+func (p *speculator) further(asked []*sequence, depth *draft.Depth) []*sequence {
+	gain := 0.0
+	asked = slices.DeleteFunc(asked, func(s *sequence) bool {
+		chance := s.slot.chance * s.guesser.record.Chance(draft.Modelled)
+		if s.slot.ended || !depth.Row(chance) {
+			return true
+		}
+		gain += chance
+		s.slot.rows = 1
+		return false
+	})
+	if len(asked) == 0 || !depth.Further(gain, len(asked), len(asked)) {
+		return nil
+	}
+	return asked
+}
+
+// fail gives up after a step that was not computed. The model is asked no more if it
+// failed: its answers are not needed.
+func (p *speculator) fail(outcome Outcome, asked []*sequence) {
+	if outcome == Interrupted {
+		return
+	}
+	p.log.Warn("the draft model could not compute a step", "outcome", outcome)
+	for _, s := range asked {
+		p.truncate(s.slot, 0)
+	}
+	if outcome == Failed {
+		p.Context = 0
+	}
+}
+
+// best returns the token with the largest logit, and how far that is above all others;
+// -1 if there is none.
+func best(logits []float32) (token int32, margin float32) {
+	first, second := float32(math.Inf(-1)), float32(math.Inf(-1))
+	token = -1
+	for i, l := range logits {
+		switch {
+		case l > first:
+			first, second, token = l, first, int32(i)
+		case l > second:
+			second = l
+		}
+	}
+	return token, first - second
+}
