@@ -26,10 +26,14 @@ type DraftModel struct {
 	Backend DraftBackend // with as many sequences as the text has in parallel
 	Cells   int          // KV cells
 	Context int          // longer texts get no guesses
+	Tokens  int          // of its vocabulary, which may be longer or shorter than that of the text
 
 	// Now is the clock that steps are measured with; nil: [time.Now].
 	Now func() time.Time
 }
+
+// DraftRows are the most rows of a batch of the second model.
+const DraftRows = PrefillChunk
 
 // speculator asks the second model. Its batches have rows of several texts, as those of
 // the first.
@@ -43,8 +47,9 @@ type speculator struct {
 	batch []Entry
 
 	// In the current round.
-	rows     int // that may still be read of texts that are far behind
-	reserved int // of the free cells
+	rows     int  // that the batch still has
+	reserved int  // of the free cells
+	reads    bool // pieces of texts that are far behind
 }
 
 // slot is a sequence of the second model. It keeps its text after the request that it
@@ -91,10 +96,10 @@ func (l *loop) speculate(generating []*sequence, depth draft.Depth) bool {
 			p.fail(outcome, asked)
 			break
 		}
-		if p.rows == PrefillChunk { // pieces of texts take other kernels
+		if !p.reads { // large pieces take other kernels
 			p.pace.Add(len(batch), p.Now().Sub(start))
 		}
-		p.rows = PrefillChunk
+		p.reads = false
 		l.countDraftStep(p.Now().Sub(start))
 		for _, s := range asked {
 			p.advance(s)
@@ -117,7 +122,7 @@ func (l *loop) speculate(generating []*sequence, depth draft.Depth) bool {
 // choose lists the sequences to ask, with the rows that they need first. Of texts that
 // are far behind it lets the model read a piece, if that will pay.
 func (p *speculator) choose(generating []*sequence, depth *draft.Depth) (asked []*sequence) {
-	p.rows, p.reserved = PrefillChunk, 0
+	p.rows, p.reserved = DraftRows, 0
 	gain, rows := 0.0, 0
 	var reading []*sequence
 	for _, s := range generating {
@@ -128,7 +133,7 @@ func (p *speculator) choose(generating []*sequence, depth *draft.Depth) (asked [
 			if depth.Repays(chance, behind, s.generated, len(generating)) {
 				reading = append(reading, s)
 			}
-		case depth.Row(chance) && p.reserve(s.slot, behind):
+		case rows+behind <= p.rows && depth.Row(chance) && p.reserve(s.slot, behind):
 			s.slot.rows = behind
 			gain += chance
 			rows += behind
@@ -136,8 +141,9 @@ func (p *speculator) choose(generating []*sequence, depth *draft.Depth) (asked [
 		}
 	}
 	if len(asked) > 0 && !depth.Further(gain, len(asked), rows) {
-		asked = nil
+		asked, rows = nil, 0
 	}
+	p.rows -= rows
 	for _, s := range generating {
 		if !slices.Contains(asked, s) && !slices.Contains(reading, s) {
 			s.guesser.record.Forget(draft.Modelled)
@@ -164,6 +170,9 @@ func (p *speculator) take(s *sequence, chance float64) (behind int) {
 	t.rows, t.most, t.chance, t.ended, t.guess = 0, most, 1, false, draft.Guess{}
 	// At least one token is decoded, for its logits.
 	t.sure += commonPrefix(t.tokens[t.sure:], s.tokens[t.sure:len(s.tokens)-1])
+	if slices.ContainsFunc(s.tokens[t.sure:], func(token int32) bool { return int(token) >= p.Tokens }) {
+		return 0
+	}
 	return len(s.tokens) - t.sure
 }
 
@@ -233,6 +242,7 @@ func (p *speculator) read(reading []*sequence) (asked []*sequence) {
 			asked = append(asked, s)
 		}
 	}
+	p.reads = len(asked) > 0
 	return asked
 }
 

@@ -36,6 +36,7 @@ type pairing struct {
 	one, row      time.Duration // of the second; the first takes 10 and 1 ms
 	cells         int           // of the second
 	context       int
+	tokens        int // of its vocabulary
 	parallel      int
 	alone         int // jobs that are computed before the others, one by one
 }
@@ -45,7 +46,7 @@ func paired(t *testing.T, guesses func(int) int32) *pairing {
 		first:  &reciter{newCounter(t, 4096), scattered, 25},
 		second: &reciter{newCounter(t, 4096), guesses, 25},
 		one:    2 * time.Millisecond, row: 200 * time.Microsecond,
-		cells: 4096, context: 1024, parallel: 4,
+		cells: 4096, context: 1024, tokens: 1000, parallel: 4,
 	}
 }
 
@@ -54,7 +55,7 @@ func (p *pairing) open(t *testing.T, drafts bool) *Model {
 	p.first.t, p.second.t, p.second.capacity = t, t, p.cells
 	text := &Text{Backend: timed{p.first, 10 * time.Millisecond, time.Millisecond}, Parallel: p.parallel, Cells: p.first.capacity, Draft: drafts}
 	if drafts {
-		text.DraftModel = &DraftModel{Backend: timed{p.second, p.one, p.row}, Cells: p.cells, Context: p.context}
+		text.DraftModel = &DraftModel{Backend: timed{p.second, p.one, p.row}, Cells: p.cells, Context: p.context, Tokens: p.tokens}
 	}
 	m := New(Config{Info: chat.Info{Context: 1024}, Vocabulary: p.first.vocab, Text: text, Free: func() {}, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { m.Close() })
@@ -195,6 +196,7 @@ func TestDraftModelTurnsItselfOff(t *testing.T) {
 		{"wrong", func(p *pairing) { p.second.favourite = wrong }, many[:1], 40, 1},
 		{"many streams", func(p *pairing) { p.parallel, p.row = 12, p.one }, many, 120, 0},
 		{"longer than its context", func(p *pairing) { p.context = 15 }, many[:1], 0, 0},
+		{"a prompt of tokens that it lacks", func(p *pairing) { p.tokens = 4 }, many[:1], 0, 0},
 	} {
 		p := paired(t, scattered)
 		tt.change(p)

@@ -194,6 +194,7 @@ type session struct {
 	memory         C.llama_memory_t
 	batch          C.struct_llama_batch
 	pool           C.ggml_threadpool_t
+	sharesPool     bool // with another session, whose threads wait for both
 	worker         *worker
 	interrupts     flag
 	size           int         // of the vocabulary
@@ -213,6 +214,7 @@ type sessionConfig struct {
 	vectors                bool // embeddings instead of logits
 	pooling                pooling
 	governor               *governor
+	pool                   C.ggml_threadpool_t // of another session; nil: one of its own
 	sink                   *logSink
 }
 
@@ -249,7 +251,10 @@ func newSession(w *weights, c sessionConfig) *session {
 		interrupts.free()
 		return nil
 	}
-	pool := newThreads(c.governor.max)
+	pool, shares := c.pool, c.pool != nil
+	if !shares {
+		pool = newThreads(c.governor.max)
+	}
 	C.llama_attach_threadpool(ctx, pool, nil)
 	// What has begun since is threads that compute. One of Go's may be among them, which
 	// hardly ever waits.
@@ -260,6 +265,7 @@ func newSession(w *weights, c sessionConfig) *session {
 		memory:         C.llama_get_memory(ctx),
 		batch:          C.llama_batch_init(C.int32_t(c.rows), 0, 1),
 		pool:           pool,
+		sharesPool:     shares,
 		interrupts:     interrupts,
 		size:           int(C.llama_vocab_n_tokens(w.vocab)),
 		rows:           c.rows,
@@ -290,7 +296,9 @@ func (s *session) Free() {
 	}
 	C.llama_batch_free(s.batch)
 	C.llama_free(s.ctx)
-	C.ggml_threadpool_free(s.pool)
+	if !s.sharesPool {
+		C.ggml_threadpool_free(s.pool)
+	}
 	s.interrupts.free()
 }
 

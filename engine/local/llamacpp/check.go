@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/inspection"
 )
@@ -59,6 +60,67 @@ func checkProjector(model *gguf.File, path string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("projector %s: %w", path, err)
+	}
+	return nil
+}
+
+// CheckDraft checks that a second model can guess the tokens of a model. An empty path
+// is fine.
+func CheckDraft(model, path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := gguf.Open(model)
+	if err != nil {
+		return err
+	}
+	return checkDraft(model, file, path)
+}
+
+func checkDraft(model string, file *gguf.File, path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := guesses(model, file, path); err != nil {
+		return fmt.Errorf("draft model %s: %w", path, err)
+	}
+	return nil
+}
+
+// guesses checks that a file is a model that generates tokens of another.
+func guesses(model string, file *gguf.File, path string) error {
+	second, err := inspect(path)
+	if err != nil {
+		return err
+	}
+	if embeds, _ := second.Embeds(); embeds {
+		return errors.New("it generates no text")
+	}
+	return sameVocabulary(model, file, path, second)
+}
+
+// mostPadding is how many tokens one of two vocabularies may have more than the other.
+const mostPadding = 1 << 10
+
+// sameVocabulary checks that two models have the same tokens, as far as both go: a
+// vocabulary may be padded to a round number.
+func sameVocabulary(path string, file *gguf.File, second string, secondFile *gguf.File) error {
+	a, err := tokenizer.Read(path, file)
+	if err != nil {
+		return err
+	}
+	b, err := tokenizer.Read(second, secondFile)
+	if err != nil {
+		return err
+	}
+	n, m := len(a.Texts), len(b.Texts)
+	if a.Model != b.Model || max(n, m)-min(n, m) > mostPadding {
+		return fmt.Errorf("its vocabulary (%s, %d tokens) is not that of the model (%s, %d tokens)", b.Model, m, a.Model, n)
+	}
+	for i := range min(n, m) {
+		if a.Texts[i] != b.Texts[i] || (a.Kinds[i] == tokenizer.Control) != (b.Kinds[i] == tokenizer.Control) {
+			return fmt.Errorf("its vocabulary is not that of the model: token %d is %q, not %q", i, b.Texts[i], a.Texts[i])
+		}
 	}
 	return nil
 }

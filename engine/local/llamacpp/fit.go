@@ -10,7 +10,7 @@ import (
 // fit plans the memory before anything is loaded. If the model does not fit, the
 // error is an [*engine.Error] with the numbers.
 func (o Options) fit() (memory.Plan, error) {
-	files := memory.Files{Model: o.Path, Projector: o.Projector, Adapters: o.Adapters}
+	files := memory.Files{Model: o.Path, Projector: o.Projector, Adapters: o.Adapters, Draft: o.Draft}
 	want := memory.Options{Context: o.Context, Parallel: o.Parallel, Threads: o.Threads, LaidOut: o.Kernels.LaidOut()}
 	available, err := o.Available()
 	if err != nil {

@@ -59,6 +59,10 @@ func configure(ctx context.Context, options Options, file *gguf.File) (none deco
 		w.free()
 		return none, fmt.Errorf("%s: %w", options.Path, err)
 	}
+	if err := addDraftModel(ctx, &c, w, options, plan, sink); err != nil {
+		c.Free()
+		return none, err
+	}
 	return c, nil
 }
 
@@ -87,9 +91,12 @@ func load(ctx context.Context, options Options, file *gguf.File, sink *logSink) 
 	return w, nil
 }
 
-// check checks the headers of the projector and the adapters.
+// check checks the headers of the projector, the draft model and the adapters.
 func (o Options) check(model *gguf.File) error {
 	if err := checkProjector(model, o.Projector); err != nil {
+		return err
+	}
+	if err := checkDraft(o.Path, model, o.Draft); err != nil {
 		return err
 	}
 	return checkAdapters(model, o.Adapters)

@@ -35,6 +35,10 @@ type Options struct {
 	// where they hold and change no text.
 	NoDraft bool
 
+	// Draft is the GGUF file of a smaller model with the same vocabulary, which
+	// guesses further tokens; empty: none.
+	Draft string
+
 	// Available returns how many bytes of memory may be used; nil:
 	// [memory.Available].
 	Available func() (int64, error)
@@ -58,6 +62,9 @@ func (o Options) withDefaults() Options {
 		o.Parallel = memory.DefaultParallel
 	}
 	o.Parallel = min(o.Parallel, MaxParallel)
+	if o.NoDraft {
+		o.Draft = ""
+	}
 	if o.Available == nil {
 		o.Available = memory.Available
 	}

@@ -11,6 +11,7 @@ type Files struct {
 	Model     string
 	Projector string // empty: none
 	Adapters  []string
+	Draft     string // a model that guesses tokens; empty: none
 }
 
 // Options are the settings that affect memory.
@@ -44,7 +45,7 @@ func (o Options) parallel() int {
 // Plan is how much memory a model will use. Sizes are in bytes of memory that the
 // kernel cannot reclaim without slowing the model down.
 type Plan struct {
-	Weights int64 // of the model, its projector and its adapters
+	Weights int64 // of the model, its projector, its adapters and its draft model
 	Cache   int64 // KV cache and recurrent states
 	Buffers int64 // activations, the vocabulary and the process itself
 
@@ -97,6 +98,13 @@ func open(files Files, options Options) (*model, error) {
 			return nil, fmt.Errorf("an adapter: %w", err)
 		}
 		m.weights += bytesOf(adapter)
+	}
+	if files.Draft != "" {
+		draft, err := gguf.Open(files.Draft)
+		if err != nil {
+			return nil, fmt.Errorf("the draft model: %w", err)
+		}
+		m.addDraft(newModel(draft, options))
 	}
 	return m, nil
 }

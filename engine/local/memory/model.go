@@ -134,6 +134,14 @@ func (m *model) addProjector(file *gguf.File) {
 	m.buffers = add(m.buffers, min(side*side, maxPatches)*(6*width+2*inner)*float32Bytes)
 }
 
+// addDraft adds a model in the same process that has as many KV cells.
+func (m *model) addDraft(draft *model) {
+	m.weights = add(m.weights, draft.weights)
+	m.cell = add(m.cell, draft.cell)
+	m.buffers = add(m.buffers, draft.buffers-processBytes)
+	m.cellBuffers = add(m.cellBuffers, draft.cellBuffers)
+}
+
 // maxPatches is the most patches of a picture that llama.cpp reserves for, in
 // models with dynamic resolution.
 const maxPatches = 4 * 46 * 46
