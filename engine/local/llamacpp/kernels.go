@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func (o Options) kernels(file *gguf.File) kernels {
 	}
 }
 
-// DescribeKernels says which kernels compute the matrices of a file on this
+// DescribeKernels says which kernels multiply the matrices of a file on this
 // machine; empty: this program has no llama.cpp.
 func DescribeKernels(file *gguf.File) string { return KernelsOwn.describe(file) }
 
@@ -58,35 +59,42 @@ func (k Kernels) describe(file *gguf.File) string {
 	if !matrix.Compiled {
 		return ""
 	}
-	instructions := matrix.Instructions()
+	instructions := matrix.InstructionsFor
 	if k == KernelsGGML {
-		instructions = ""
+		instructions = func(string, int64) string { return "" }
 	}
-	own, others := map[string]bool{}, map[string]bool{}
-	for _, t := range file.Tensors {
-		switch format := t.Type.String(); {
-		case len(t.Dims) < 2, format == "F32": // not quantised, or no matrix
-		case matrix.Has(format) && (len(t.Dims) == 2 || strings.Contains(t.Name, "_exps.")):
-			own[format] = true
-		default:
-			others[format] = true
-		}
-	}
-	return describeKernels(instructions, slices.Sorted(maps.Keys(own)), slices.Sorted(maps.Keys(others)))
+	return describeKernels(file.Tensors, Options{}.kernels(file).tied, instructions)
 }
 
-func describeKernels(instructions string, own, others []string) string {
-	if instructions == "" {
-		others = append(others, own...)
-		slices.Sort(others)
-		own = nil
+// describeKernels lists the types of matrices by what multiplies them: as instructions
+// says of types and widths, or ggml, which comes last. F32 is not told.
+func describeKernels(tensors []gguf.Tensor, tied bool, instructions func(format string, width int64) string) string {
+	const ggml = "ggml"
+	formats := map[string][]string{}
+	for _, t := range tensors {
+		format := t.Type.String()
+		if len(t.Dims) < 2 || format == "F32" || lookedUp(t.Name, tied) {
+			continue
+		}
+		by := ggml
+		if len(t.Dims) == 2 || strings.Contains(t.Name, "_exps.") {
+			by = cmp.Or(instructions(format, t.Dim(0)), ggml)
+		}
+		formats[by] = append(formats[by], format)
 	}
-	var parts []string
-	if len(own) > 0 {
-		parts = append(parts, instructions+" for "+strings.Join(own, ", "))
+	names := slices.Sorted(maps.Keys(formats)) // ggml is behind all others, which begin with capitals
+	for i, by := range names {
+		slices.Sort(formats[by])
+		names[i] = by + " for " + strings.Join(slices.Compact(formats[by]), ", ")
 	}
-	if len(others) > 0 {
-		parts = append(parts, "ggml for "+strings.Join(others, ", "))
+	return strings.Join(names, "; ")
+}
+
+// lookedUp reports whether a matrix is only one of vectors for tokens or positions,
+// which are looked up and not multiplied.
+func lookedUp(name string, tied bool) bool {
+	if name == "token_embd.weight" {
+		return !tied
 	}
-	return strings.Join(parts, "; ")
+	return strings.HasSuffix(name, "_embd.weight") || name == "token_types.weight"
 }

@@ -374,11 +374,18 @@ void multiply(const layout & l, int64_t width, const void * panel, const void * 
 
 void quantise(const float * x, int64_t width, activation * to, int64_t stride) { avx512.quantise(x, width, to, stride); }
 
+const char * uses(const layout & l) {
+    if (l.floats()) {
+        return amx.name;
+    }
+    return has_tiles(l) ? "AMX and AVX-512 VNNI" : avx512.name;
+}
+
 bool runs() { return avx512.runs() && amx_tile::granted(); }
 
 } // namespace
 
-const kernels amx = {"AMX", runs, quantise, multiply, split};
+const kernels amx = {"AMX", runs, quantise, multiply, split, uses};
 
 } // namespace matrix
 

@@ -147,6 +147,8 @@ bool multiply_one(const layout & l, int64_t width, const void * panel, const voi
 
 } // namespace
 
+bool has_tiles(const layout & l) { return wins(l); }
+
 void multiply_quants(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
     constexpr auto all = std::make_index_sequence<sizeof layouts / sizeof *layouts>();
     if (!fill(tokens) || !multiply_one(l, width, panel, tile, tokens, out, stride, rows, all)) {

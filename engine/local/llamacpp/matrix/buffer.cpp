@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <strings.h>
 
 namespace matrix {
 
@@ -196,6 +197,16 @@ void matrix_choose(bool ours, bool tied) {
 const char * matrix_instructions(void) {
     const matrix::kernels * k = matrix::best();
     return k == nullptr ? nullptr : k->name;
+}
+
+const char * matrix_instructions_for(const char * type, int64_t width) {
+    const matrix::kernels * k = matrix::best();
+    for (const matrix::layout * l : matrix::layouts) {
+        if (k != nullptr && width % matrix::unit_columns == 0 && strcasecmp(type, ggml_type_name(l->type)) == 0) {
+            return k->instructions(*l);
+        }
+    }
+    return nullptr;
 }
 
 int64_t matrix_bytes(void) { return matrix::held; }

@@ -21,6 +21,10 @@ void matrix_choose(bool ours, bool tied);
 // processor has none that they were written for.
 const char * matrix_instructions(void);
 
+// matrix_instructions_for names those that multiply weights of a type, as GGUF names it,
+// with so many columns; NULL: ggml multiplies them.
+const char * matrix_instructions_for(const char * type, int64_t width);
+
 // matrix_bytes are how many bytes of weights lie in buffers of ours.
 int64_t matrix_bytes(void);
 

@@ -188,6 +188,12 @@ struct kernels {
     // keep writes them for weights that are no quants.
     void (*keep)(const float * x, int64_t width, numbers * to, int64_t stride) = copy;
 
+    // uses names the instruction sets of products of a layout, if they are not all of
+    // this name.
+    const char * (*uses)(const layout & l) = nullptr;
+
+    const char * instructions(const layout & l) const { return uses == nullptr ? name : uses(l); }
+
     // activate writes the units of a row as multiply wants them, stride apart.
     void activate(const layout & l, const float * x, int64_t width, void * to, int64_t stride) const {
         if (!l.floats()) {

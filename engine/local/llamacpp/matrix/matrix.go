@@ -38,6 +38,17 @@ func Instructions() string {
 	return ""
 }
 
+// InstructionsFor names those that multiply weights of a type, as GGUF names it, with
+// so many columns; empty: ggml multiplies them.
+func InstructionsFor(format string, width int64) string {
+	given := C.CString(format)
+	defer C.free(unsafe.Pointer(given))
+	if name := C.matrix_instructions_for(given, C.int64_t(width)); name != nil {
+		return C.GoString(name)
+	}
+	return ""
+}
+
 // Bytes are how many bytes of weights these kernels read.
 func Bytes() int64 { return int64(C.matrix_bytes()) }
 

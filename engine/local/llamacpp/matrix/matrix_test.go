@@ -65,6 +65,33 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
+// TestInstructionsFor: kernels of one set have its name, for all types; those for AMX
+// leave some to others.
+func TestInstructionsFor(t *testing.T) {
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for _, format := range Formats() {
+			want := set
+			switch {
+			case set == "AMX" && format == "Q6_K":
+				want = "AVX-512 VNNI"
+			case set == "AMX" && format != "F16" && format != "BF16":
+				want = "AMX and AVX-512 VNNI"
+			}
+			if got := InstructionsFor(format, 512); got != want {
+				t.Errorf("%s of %s: %q, want %q", format, set, got, want)
+			}
+			if got := InstructionsFor(format, 500); got != "" {
+				t.Errorf("%s of %s, with 500 columns: %q", format, set, got)
+			}
+		}
+		if got := InstructionsFor("Q3_K", 512); got != "" {
+			t.Errorf("Q3_K of %s: %q", set, got)
+		}
+	}
+}
+
 func allValues() map[string]values {
 	return map[string]values{"usual": usual, "zeros": zeros, "subnormal": subnormal, "subnormal scales": smallScales, "largest": largest, "a row of NaN": nanRow, "a token with NaN": nanToken}
 }

@@ -7,3 +7,6 @@ const Compiled = false
 
 // Instructions is empty: this program has no kernels.
 func Instructions() string { return "" }
+
+// InstructionsFor is empty, too.
+func InstructionsFor(format string, width int64) string { return "" }
