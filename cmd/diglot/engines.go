@@ -51,6 +51,9 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 	if err := o.models.Check(); err != nil {
 		return nil, err
 	}
+	if err := o.limits.Draft.Check(); err != nil {
+		return nil, fmt.Errorf("--draft: %w", err)
+	}
 	if err := checkNames(ctx, o.models, scripts); err != nil {
 		return nil, err
 	}
@@ -64,6 +67,9 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 			return nil, err
 		}
 		e.library = library.New(config)
+		if err := e.library.CheckDraft(); err != nil {
+			return nil, fmt.Errorf("--draft: %w", err)
+		}
 		process.ShareCores(env.getenv, 2)
 	}
 	e.all = joined(scripts, e.library)
@@ -288,12 +294,14 @@ func libraryConfig(env environment, models *store.Store, files process.Files, l 
 		Log:       log,
 		Start:     process.Starter(runs.Path, l, process.Config(env.getenv, log), o.findImagegen(program, env)),
 		Upstream:  connector(env, log),
-		Plan:      process.Planner(l.Kernels),
+		Plan:      process.Planner(l),
 		Budget:    o.limit(),
 		Available: memory.Available,
 		Context:   int(l.Context),
 		Threads:   int(l.Threads),
 		Parallel:  int(l.Parallel),
+		Draft:     l.Draft.Name(),
+		DraftFile: l.Draft.File(),
 		KeepAlive: time.Duration(o.keepAlive),
 	}, nil
 }

@@ -245,6 +245,28 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// TestDraftCounts: a draft model counts with its weights, and with as many KV cells as
+// the model has; the process counts once.
+func TestDraftCounts(t *testing.T) {
+	options := Options{Context: 4096, Parallel: 1}
+	alone, draft, both := newModel(eight(t), options), newModel(eight(t), options), newModel(eight(t), options)
+	both.addDraft(draft)
+	one, err := alone.fit(options, 100*gigabyte)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := both.fit(options, 100*gigabyte)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if two.Cells != one.Cells || two.Weights != 2*one.Weights || two.Cache != 2*one.Cache || two.Buffers != 2*one.Buffers-processBytes {
+		t.Errorf("one %+v, with a draft model %+v", one, two)
+	}
+	if _, err := both.fit(options, one.Total()+gigabyte); err == nil {
+		t.Error("it fits in the memory of one")
+	}
+}
+
 // FuzzPlan has heads that claim anything: sums stay in bounds, and a larger
 // context takes no less.
 func FuzzPlan(f *testing.F) {

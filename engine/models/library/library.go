@@ -53,6 +53,10 @@ type Config struct {
 	Threads  int
 	Parallel int // concurrent requests per model
 
+	// A model that guesses tokens for those whose Modelfiles name none: its name or
+	// its file. Empty: there is none.
+	Draft, DraftFile string
+
 	KeepAlive time.Duration // 0: DefaultKeepAlive; negative: forever
 	Queue     int           // 0: DefaultQueue
 }
@@ -64,6 +68,7 @@ type Launch struct {
 	Projector string    // vision projector; empty: none
 	Template  string    // chat template; empty: the GGUF file's own
 	Adapters  []string  // LoRA
+	Draft     string    // GGUF file of a model that guesses tokens; empty: none
 	Parts     []string  // files of an image model, in place of the other paths
 	Strengths []float64 // of the LoRAs of an image model
 	Context   int       // tokens per request; 0: as many as memory allows

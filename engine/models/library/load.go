@@ -60,7 +60,13 @@ func (e *Engine) open(r *resident, m *model) (*modelfile.Definition, Instance, *
 		instance, err := e.connect(*definition.Remote)
 		return definition, instance, err
 	}
-	l, refused := e.admit(r, e.launch(m.name, definition))
+	draft, refused := e.draftFor(definition)
+	if refused != nil {
+		return nil, nil, refused
+	}
+	l := e.launch(m.name, definition)
+	l.Draft = draft
+	l, refused = e.admit(r, l)
 	if refused != nil {
 		return nil, nil, refused
 	}

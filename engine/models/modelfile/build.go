@@ -260,7 +260,7 @@ func (b *builder) warn() {
 		b.src.warn(w)
 	}
 	if b.isRemote() {
-		for _, name := range []string{"num_ctx", "num_thread"} {
+		for _, name := range []string{"num_ctx", "num_thread", "draft"} {
 			if _, ok := b.recipe.params[name]; ok {
 				b.src.warn(fmt.Sprintf("PARAMETER %s has no effect: the remote server decides it.", name))
 			}

@@ -312,7 +312,7 @@ func TestCreateErrors(t *testing.T) {
 		{"a key and no host", "FROM m.gguf\nPARAMETER key_env X", "diglot login HOST"},
 		{"a wrong name", "FROM m.gguf\nPARAMETER temprature 1", "PARAMETER temprature is unknown; did you mean temperature?"},
 		{"another's name", "FROM m.gguf\nPARAMETER max_tokens 1", "use num_predict"},
-		{"no near name", "FROM m.gguf\nPARAMETER zzzzzzzz 1", "is unknown; known are affinity_header, cfg_scale, frequency_penalty, height, lora_strength, min_p"},
+		{"no near name", "FROM m.gguf\nPARAMETER zzzzzzzz 1", "is unknown; known are affinity_header, cfg_scale, draft, frequency_penalty, height, lora_strength, min_p"},
 		{"a wrong template", "FROM m.gguf\nTEMPLATE \"\"\"{{ .Prompt }}\n{{ if }}\n\"\"\"", "line 2: TEMPLATE: line 2 of it: missing value for if"},
 		{"a wrong template in Jinja", "FROM m.gguf\nTEMPLATE {% for m in messages %}", "line 2: TEMPLATE: "},
 		{"a template that shows nothing", "FROM m.gguf\nTEMPLATE hello", "does not show what the user says"},

@@ -14,6 +14,7 @@ type Parameters struct {
 	Threads   *int // num_thread
 	MaxTokens *int // num_predict: maximum tokens of an answer
 	Stop      []string
+	Draft     string // draft: name of a stored model that guesses tokens
 	Sampling  engine.Sampling
 
 	// Of image models. The seed is that of Sampling.
@@ -90,6 +91,7 @@ var table = append(samplingParameters(), []parameter{
 	// -1 is unlimited and -2 is the rest of the context, which is the same here.
 	{name: "num_predict", kind: whole, min: -2, max: maxCount, set: func(p *Parameters, v any) { p.MaxTokens = positive(v) }},
 	{name: "stop", kind: texts, set: func(p *Parameters, v any) { p.Stop = v.([]string) }},
+	{name: "draft", kind: line, set: func(p *Parameters, v any) { p.Draft = v.(string) }},
 	{name: parameterAffinity, kind: header, set: func(p *Parameters, v any) { p.AffinityHeader = v.(string) }},
 
 	{name: "steps", draws: true, kind: whole, min: 1, max: maxSteps, set: func(p *Parameters, v any) { p.Drawing.Steps = int(v.(int64)) }},

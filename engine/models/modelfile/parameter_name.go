@@ -33,6 +33,7 @@ var synonyms = map[string]string{
 	"ctx": "num_ctx", "n_ctx": "num_ctx", "ctx_size": "num_ctx", "context": "num_ctx", "context_length": "num_ctx", "context_size": "num_ctx", "max_model_len": "num_ctx",
 	"max_tokens": "num_predict", "max_new_tokens": "num_predict", "n_predict": "num_predict", "max_completion_tokens": "num_predict", "max_output_tokens": "num_predict",
 	"cfg": "cfg_scale", "adapter_strength": "lora_strength", "lora_scale": "lora_strength", "guidance_scale": "cfg_scale", "num_inference_steps": "steps", "sample_steps": "steps", "sampling_method": "sampler", "negative": "negative_prompt",
+	"draft_model": "draft", "model_draft": "draft", "speculative_model": "draft",
 	"repetition_penalty": "repeat_penalty", "threads": "num_thread", "n_threads": "num_thread", "temp": "temperature",
 	"stop_sequences": "stop", "stop_sequence": "stop", "typ_p": "typical_p", "typical": "typical_p",
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/llamacpp"
 	"github.com/diglot/diglot/engine/models/library"
 )
@@ -107,13 +109,61 @@ func TestKernels(t *testing.T) {
 }
 
 func TestDraft(t *testing.T) {
-	for _, value := range []string{"auto", "none"} {
-		var d Draft
-		if err := d.Set(value); err != nil || d.String() != value {
-			t.Errorf("%s: %v, %v", value, &d, err)
+	for _, tt := range []struct {
+		value, name, file string
+		args              []string
+	}{
+		{"auto", "", "", nil},
+		{"none", "", "", []string{"--draft", "none"}},
+		{"qwen2.5:0.5b", "qwen2.5:0.5b", "", []string{"--draft", "qwen2.5:0.5b"}},
+		{"some/small.GGUF", "", "some/small.GGUF", []string{"--draft", "some/small.GGUF"}},
+	} {
+		d := Draft{None: true, Model: "before"}
+		if err := d.Set(tt.value); err != nil || d.String() != tt.value || d.Name() != tt.name || d.File() != tt.file {
+			t.Errorf("%s: %v, %+v", tt.value, err, d)
+		}
+		if diff := cmp.Diff(tt.args, d.args()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.value, diff)
 		}
 	}
-	if err := new(Draft).Set("big.gguf"); err == nil {
-		t.Error("a file is taken")
+	if err := new(Draft).Set(""); err == nil {
+		t.Error("nothing is taken")
+	}
+	if err := (Draft{Model: "missing.gguf"}).Check(); err == nil {
+		t.Error("a file that is missing is taken")
+	}
+}
+
+// TestDraftOf: a model that guesses for all leaves out those that it cannot guess for.
+func TestDraftOf(t *testing.T) {
+	write := func(name string, keys ...gguf.Key) string {
+		path := filepath.Join(t.TempDir(), name)
+		file := gguf.Draft{Keys: append([]gguf.Key{gguf.KeyOf("general.architecture", "bert")}, keys...)}
+		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	text, encoder := write("text"), write("encoder", gguf.KeyOf("bert.attention.causal", false))
+	for _, tt := range []struct {
+		name   string
+		draft  Draft
+		launch library.Launch
+		want   string
+	}{
+		{"a model", Draft{}, library.Launch{Path: text, Draft: "d"}, "d"},
+		{"none for it", Draft{}, library.Launch{Path: text}, ""},
+		{"turned off", Draft{None: true}, library.Launch{Path: text, Draft: "d"}, ""},
+		{"itself", Draft{}, library.Launch{Path: text, Draft: text}, ""},
+		{"an encoder", Draft{}, library.Launch{Path: encoder, Draft: "d"}, ""},
+		{"an image model", Draft{}, library.Launch{Parts: []string{"p"}, Draft: "d"}, ""},
+	} {
+		if got := tt.draft.draftOf(tt.launch); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+		args := launchCommand("p", Limits{Draft: tt.draft}, tt.launch)
+		if i := slices.Index(args, "--draft"); tt.want != "" && (i < 0 || args[i+1] != tt.want) || tt.want == "" && i >= 0 && args[i+1] != "none" {
+			t.Errorf("%s: the command is %q", tt.name, args)
+		}
 	}
 }

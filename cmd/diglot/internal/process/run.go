@@ -40,6 +40,7 @@ func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Wri
 	}
 	files := append(gguf.PartsOf(m.Path), m.Projector, m.Changes.Template)
 	files = append(files, m.Changes.Adapters...)
+	files = append(files, gguf.PartsOf(m.Limits.Draft.Model)...)
 	bounds := &limit{log: log}
 	return runner.RunChild(ctx, runner.Child{Files: files, State: getenv(confine.Marker), Open: func(ctx context.Context, held confine.Held) (engine.Engine, error) {
 		log.Info("process confined", "holds", held, "without", held.Without)
@@ -52,6 +53,7 @@ func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Wri
 			Context:   int(m.Limits.Context),
 			Kernels:   llamacpp.Kernels(m.Limits.Kernels),
 			NoDraft:   m.Limits.Draft.None,
+			Draft:     m.Limits.Draft.Model,
 			Available: m.available,
 			Planned:   bounds.planned,
 			Log:       withVariant(log),

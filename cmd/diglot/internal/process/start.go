@@ -61,6 +61,9 @@ func Start(ctx context.Context, config runner.Config, l library.Launch, command 
 
 // launchCommand is the command line of the runner for l.
 func launchCommand(program string, limits Limits, l library.Launch) []string {
+	if !limits.Draft.None {
+		limits.Draft.Model = limits.Draft.draftOf(l)
+	}
 	limits.Threads, limits.Parallel, limits.Context = flagvalue.Number(l.Threads), flagvalue.Number(l.Parallel), flagvalue.Number(l.Context)
 	command := Command(program,
 		library.File{Name: l.Name, Path: l.Path, Projector: l.Projector, Parts: l.Parts}, limits)
@@ -78,16 +81,16 @@ func noLlamacpp() *engine.Error {
 }
 
 // Planner returns a function that plans the memory of a model within what is free.
-func Planner(kernels Kernels) func(l library.Launch, free int64) (memory.Plan, error) {
+func Planner(limits Limits) func(l library.Launch, free int64) (memory.Plan, error) {
 	return func(l library.Launch, free int64) (memory.Plan, error) {
 		if len(l.Parts) > 0 {
 			return planImages(l.Parts, free)
 		}
 		return memory.Fit(
-			memory.Files{Model: l.Path, Projector: l.Projector, Adapters: l.Adapters},
+			memory.Files{Model: l.Path, Projector: l.Projector, Adapters: l.Adapters, Draft: limits.Draft.draftOf(l)},
 			memory.Options{
 				Context: l.Context, Parallel: l.Parallel, Threads: cmp.Or(l.Threads, llamacpp.DefaultThreads()),
-				LaidOut: llamacpp.Kernels(kernels).LaidOut(),
+				LaidOut: llamacpp.Kernels(limits.Kernels).LaidOut(),
 			},
 			free)
 	}

@@ -61,7 +61,7 @@ var otherNames = map[string]string{"num_predict": "max_tokens"}
 
 // ofTheModel are parameters that are fixed when a model is loaded, with a value for
 // the example in the error.
-var ofTheModel = map[string]string{"num_ctx": "8192", "num_thread": "4"}
+var ofTheModel = map[string]string{"num_ctx": "8192", "num_thread": "4", "draft": "qwen2.5:0.5b"}
 
 // Set changes a setting. An empty value resets it. The error is for the user.
 func (s *Settings) Set(name, value string) error {

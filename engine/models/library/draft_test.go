@@ -1,0 +1,61 @@
+package library
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/models/store"
+)
+
+// TestDraft: the model that guesses is that of the Modelfile, else that of all models. A
+// name without such a model is an error of the load.
+func TestDraft(t *testing.T) {
+	given := File{Name: "given", Path: fileOf(t, "given", "file").Path}
+	for _, tt := range []struct {
+		name   string
+		config Config
+		params string
+		want   string // file, or the start of one in the store
+		refuse string // part of the error
+	}{
+		{"none", Config{}, "", "", ""},
+		{"by a flag", Config{Draft: "small"}, "", "blobs", ""},
+		{"by a flag, of a flag", Config{Draft: "given"}, "", given.Path, ""},
+		{"a file", Config{DraftFile: "/f.gguf"}, "", "/f.gguf", ""},
+		{"by the Modelfile", Config{DraftFile: "/f.gguf"}, `{"draft":"small:latest"}`, "blobs", ""},
+		{"an unknown one", Config{}, `{"draft":"none-such"}`, "", `"none-such" does not exist`},
+		{"not a name", Config{}, `{"draft":"../../f.gguf"}`, "", "cannot be used"},
+		{"a remote one", Config{}, `{"draft":"cloud"}`, "", "no GGUF file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.config.Files = []File{given}
+			h := newHouse(t, tt.config)
+			defer h.Close()
+			h.create(t, "small", "small", 8, "")
+			h.create(t, "big", "big", 8, tt.params)
+			h.put(t, "cloud", store.Config{RemoteHost: "https://h", RemoteModel: "m"}, nil)
+			_, err := h.ask(t.Context(), "big")
+			if tt.refuse != "" {
+				if e := engine.AsError(err); e == nil || e.Code != engine.CodeUnsupported || !strings.Contains(e.Message, tt.refuse) {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := h.launches[0].Draft; got != tt.want && (tt.want != "blobs" || !strings.Contains(got, "blobs")) {
+				t.Errorf("the draft model is %q, want %q", got, tt.want)
+			}
+			if err := h.CheckDraft(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	h := newHouse(t, Config{Draft: "missing"})
+	defer h.Close()
+	if err := h.CheckDraft(); err == nil {
+		t.Error("a draft model that is missing passes the check")
+	}
+}
