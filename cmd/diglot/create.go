@@ -46,6 +46,9 @@ FROM names a model, a GGUF file, or the URL of a server that has the model (FROM
 https://host/v1, PARAMETER model NAME). "diglot show NAME --modelfile" prints the
 Modelfile of an existing model.
 
+PARAMETER draft NAME names a smaller model with the same vocabulary, which guesses
+tokens and makes a large model faster.
+
 A GGUF file in place of the Modelfile is the same as a Modelfile with a FROM line for
 it. FILE and -f FILE are the same.`,
 		Example: "  diglot create brief -f brief.modelfile\n  diglot create mine model.gguf\n  echo 'FROM ./model.gguf' | diglot create mine -f -",
