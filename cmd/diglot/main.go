@@ -242,8 +242,9 @@ func newEnvironment() *cobra.Command {
   DIGLOT_MODELS    model store, which may be Ollama's (default $DIGLOT_HOME/models)
   DIGLOT_SOCKET    control socket between commands and server
                    (default $DIGLOT_HOME/diglot.sock)
-  DIGLOT_VARIANT   which variant of a release runs models, as "diglot version" names
-                   them, to find faults (default the best one for the processor)
+  DIGLOT_VARIANT   which variant of a release runs models, such as x86-64-v3, to find
+                   faults (default the best one for the processor, which
+                   "diglot version" names)
   DIGLOT_API_KEY   an API key that "diglot serve" accepts, besides those of its flags
   DOCKER_CONFIG    directory of Docker's registry logins (default ~/.docker)
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,20 @@ func TestUnits(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestEnvironment: what a machine's owner has set for it is not in a release.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("GOAMD64", "v4")
+	t.Setenv("CGO_LDFLAGS", "-lm")
+	env, err := environment(t.Context(), platform{runtime.GOOS, runtime.GOARCH}, variant.Variant{Flags: "-march=x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := execute(t.Context(), env, os.Stderr, "go", "env", "GOAMD64", "GOARM64", "CGO_LDFLAGS", "CGO_CXXFLAGS")
+	if want := "v1\nv8.0\n-O2 -g\n-O3 -march=x\n"; err != nil || got != want {
+		t.Errorf("%q, error %v, want %q", got, err, want)
 	}
 }
 

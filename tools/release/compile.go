@@ -44,9 +44,11 @@ func compile(ctx context.Context, p platform, folder string, log io.Writer) ([]p
 	return all, nil
 }
 
-// environment is what a variant of a platform is compiled in.
+// environment is what a variant of a platform is compiled in. What someone has set for
+// their own machine would decide otherwise where a release runs.
 func environment(ctx context.Context, p platform, v variant.Variant) ([]string, error) {
-	return toolchain.Target{Arch: p.arch, Flags: v.Flags, Portable: true}.Environment(ctx)
+	env, err := toolchain.Target{Arch: p.arch, Flags: v.Flags, Portable: true}.Environment(ctx)
+	return append(env, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "CGO_LDFLAGS="), err
 }
 
 // tagsOf are the build tags of a variant.

@@ -7,7 +7,7 @@
 // An archive has the program once for each variant of package variant: bin/diglot
 // runs on any processor of the platform, and it starts the processes of models from
 // the best variant in lib/diglot. Archives can be unpacked into /usr/local. The same
-// commit, Go and compiler give the same bytes.
+// commit, Go, compiler and C library give the same bytes, in any folder.
 //
 // Each variant compiles llama.cpp anew, which takes minutes; Go's build cache keeps
 // it. Linux on arm64 is compiled with Debian's g++-aarch64-linux-gnu. macOS is built
