@@ -68,7 +68,7 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 		}
 		e.library = library.New(config)
 		if err := e.library.CheckDraft(); err != nil {
-			return nil, fmt.Errorf("--draft: %w", err)
+			return nil, engine.Errorf(err.Code, "--draft: %s", err.Message).Because(err.Err)
 		}
 		process.ShareCores(env.getenv, 2)
 	}

@@ -6,11 +6,9 @@ import (
 )
 
 // CheckDraft fails if [Config.Draft] is no model that can guess tokens for others.
-func (e *Engine) CheckDraft() error {
-	if _, err := e.draftNamed(e.config.Draft); err != nil {
-		return err
-	}
-	return nil
+func (e *Engine) CheckDraft() *engine.Error {
+	_, err := e.draftNamed(e.config.Draft)
+	return err
 }
 
 // draftFor returns the file of the model that guesses tokens for a model; empty: none
@@ -49,8 +47,10 @@ func (e *Engine) draftNamed(name string) (string, *engine.Error) {
 // noDraft is the error for a name without a model that guesses tokens.
 func noDraft(name string, cause error) *engine.Error {
 	err := engine.Errorf(engine.CodeUnsupported, "The draft model %q cannot be used.", name).At(engine.Place{Field: engine.FieldModel})
-	if cause != nil {
-		err.Message += " " + engine.AsError(cause).Message
+	if cause == nil {
+		return err
 	}
-	return err.Because(cause)
+	known := engine.AsError(cause)
+	err.Message += " " + known.Message
+	return err.Because(known.Err)
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -61,8 +62,10 @@ func (d Draft) Check() error {
 	if d.File() == "" {
 		return nil
 	}
-	_, err := gguf.Open(d.File())
-	return err
+	if _, err := gguf.Open(d.File()); err != nil {
+		return fmt.Errorf("%s: %w", d.File(), err)
+	}
+	return nil
 }
 
 // args formats the flag, unless it is the default.
