@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/diglot/diglot/engine/local/decode"
+	"github.com/diglot/diglot/engine/local/llamacpp/matrix"
 )
 
 // Bare is llama.cpp driven by a loop in C, the baseline of benchmarks.
@@ -35,6 +36,7 @@ func OpenBareCopied(options Options) (*Bare, error) {
 
 func openBare(options Options, place placement) (*Bare, error) {
 	options = options.withDefaults()
+	matrix.Register() // unused here; after the first model, it is too late for a later one
 	sink := &logSink{log: options.Log}
 	C.shim_log(C.uintptr_t(cgo.NewHandle(sink)))
 	cancel := newFlag()

@@ -10,9 +10,13 @@
 #include "ggml-cpu.h"
 #include "traits.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
 #include <strings.h>
 
 namespace matrix {
@@ -83,6 +87,29 @@ size_t size(ggml_backend_buffer_type_t, const ggml_tensor * t) {
 
 size_t alignment(ggml_backend_buffer_type_t) { return 64; }
 
+// spread calls work for parts of n panels of so many bytes, in threads where that is faster.
+template <typename F>
+void spread(int64_t n, size_t bytes, F work) {
+    constexpr size_t least = size_t(1) << 19; // bytes that take far longer than a thread takes to begin
+    const int64_t most = std::min<int64_t>(std::thread::hardware_concurrency(), 8);
+    const int64_t parts = std::max<int64_t>(std::min<int64_t>(most, n * bytes / least), 1);
+    std::vector<std::thread> threads;
+    int64_t done = 0;
+    for (int64_t p = 1; p < parts; p++) {
+        const int64_t next = n * p / parts;
+        try {
+            threads.emplace_back(work, done, next);
+        } catch (const std::system_error &) { // there is no thread left
+            break;
+        }
+        done = next;
+    }
+    work(done, n);
+    for (std::thread & t : threads) {
+        t.join();
+    }
+}
+
 void set(ggml_backend_buffer_t, ggml_tensor * t, const void * data, size_t offset, size_t count) {
     GGML_ASSERT(offset == 0 && count == ggml_nbytes(t));
     if (find(t->type) == nullptr) {
@@ -90,9 +117,15 @@ void set(ggml_backend_buffer_t, ggml_tensor * t, const void * data, size_t offse
         return;
     }
     const layout & l = layout_of(t);
-    for (int64_t m = 0; m < t->ne[2]; m++) {
-        pack(l, t->ne[0], static_cast<const uint8_t *>(data) + m * t->nb[2], 0, t->ne[1], static_cast<uint8_t *>(t->data) + m * l.size(t->ne[0], t->ne[1]));
-    }
+    const int64_t panels = (t->ne[1] + panel_rows - 1) / panel_rows;
+    spread(panels * t->ne[2], l.panel(t->ne[0]), [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last;) {
+            const int64_t m = i / panels, begin = i % panels, end = std::min(panels, begin + last - i);
+            pack(l, t->ne[0], static_cast<const uint8_t *>(data) + m * t->nb[2], begin * panel_rows, std::min(end * panel_rows, t->ne[1]),
+                 static_cast<uint8_t *>(t->data) + m * l.size(t->ne[0], t->ne[1]));
+            i += end - begin;
+        }
+    });
 }
 
 std::atomic<void (*)(ggml_backend_buffer_t)> free_plain; // the same for all buffers
