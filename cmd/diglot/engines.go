@@ -117,6 +117,16 @@ func (e *engines) check(ctx context.Context, names []string) error {
 	return nil
 }
 
+// begin loads models while the caller goes on, and returns a function that waits for them.
+func (e *engines) begin(ctx context.Context, names []string, log *slog.Logger) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.load(ctx, names, log)
+	}()
+	return func() { <-done }
+}
+
 // load loads models one after the other. Errors are only logged, so that the other
 // models are served.
 func (e *engines) load(ctx context.Context, names []string, log *slog.Logger) {

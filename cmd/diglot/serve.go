@@ -111,6 +111,10 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	if err := e.check(ctx, o.load); err != nil {
 		return err
 	}
+	loading, stopLoading := context.WithCancel(ctx)
+	loaded := e.begin(loading, o.load, log) // during what follows, mostly the reading of the documents
+	defer loaded()
+	defer stopLoading()
 	trace, closeTrace, err := openTrace(o.trace)
 	if err != nil {
 		return err
@@ -152,7 +156,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	ctx, end := ready.Outlast(ctx, o.drain, log)
 	defer end()
 	return services.Serve(ctx, func(ctx context.Context) error {
-		e.load(ctx, o.load, log)
+		loaded()
 		ready.Loaded.Store(true)
 		<-ctx.Done()
 		log.Info("shutting down")

@@ -199,7 +199,7 @@ func TestList(t *testing.T) {
 func TestDescribeCommand(t *testing.T) {
 	m := model{name: "tiny", file: "/home/someone/tiny.gguf"}
 	for i, want := range map[int]string{
-		0: "diglot serve --listen ... --socket none --drain 0s --threads 2 --context 4096 --parallel 8 --keep-alive forever --model NAME=FILE",
+		0: "diglot serve --listen ... --socket none --drain 0s --threads 2 --context 4096 --parallel 8 --keep-alive forever --load NAME --model NAME=FILE",
 		1: "llama-server --host ... --port ... --parallel 8 --threads 2 --model FILE --alias NAME --jinja --kv-unified --ctx-size 16384",
 	} {
 		args, _ := kinds[i].command(m, report.Settings{Threads: 2, Context: 4096, Parallel: 8}, "127.0.0.1:4321", "/tmp/home")

@@ -44,7 +44,7 @@ var kinds = []kind{
 			if m.script {
 				return append(args, "--script", m.file), []string{"DIGLOT_HOME=" + home}
 			}
-			return append(args, "--threads", itoa(s.Threads), "--context", itoa(s.Context), "--parallel", itoa(s.Parallel), "--keep-alive", "forever",
+			return append(args, "--threads", itoa(s.Threads), "--context", itoa(s.Context), "--parallel", itoa(s.Parallel), "--keep-alive", "forever", "--load", m.name,
 				"--model", m.name+"="+m.file), []string{"DIGLOT_HOME=" + home}
 		},
 	},

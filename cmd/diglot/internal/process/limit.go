@@ -20,6 +20,9 @@ const (
 
 	// heap is Go's soft memory limit within headroom.
 	heap = 1 << 30
+
+	// heapOfLoad is where garbage collection begins before the model is loaded.
+	heapOfLoad = 128 << 20
 )
 
 // limit sets the memory limit of a runner, so that an excess ends the runner
@@ -27,6 +30,17 @@ const (
 type limit struct {
 	log  *slog.Logger
 	plan memory.Plan
+}
+
+// start puts off garbage collection while the model is loaded, and returns a function that
+// ends that. Loading leaves little garbage, and the time until the first reply counts.
+func (l *limit) start() (end func()) {
+	percent := debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(heapOfLoad)
+	return func() {
+		debug.SetMemoryLimit(heap)
+		debug.SetGCPercent(percent)
+	}
 }
 
 // planned sets the limit for loading. It is twice the plan, because llama.cpp
@@ -39,7 +53,6 @@ func (l *limit) planned(p memory.Plan) {
 // loaded sets the limit after loading. It leaves space for a second context,
 // for embeddings, which is at most as large as the first.
 func (l *limit) loaded() {
-	debug.SetMemoryLimit(heap)
 	used, err := confine.MemoryUsed()
 	if err != nil {
 		l.log.Debug("the memory of the process is not limited", "err", err)

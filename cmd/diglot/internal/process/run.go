@@ -44,6 +44,7 @@ func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Wri
 	bounds := &limit{log: log}
 	return runner.RunChild(ctx, runner.Child{Files: files, State: getenv(confine.Marker), Open: func(ctx context.Context, held confine.Held) (engine.Engine, error) {
 		log.Info("process confined", "holds", held, "without", held.Without)
+		defer bounds.start()()
 		model, err := llamacpp.Open(ctx, llamacpp.Options{
 			Path:      m.Path,
 			Projector: m.Projector,
