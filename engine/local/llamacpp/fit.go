@@ -2,6 +2,7 @@ package llamacpp
 
 import (
 	"errors"
+	"os"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/local/memory"
@@ -32,12 +33,16 @@ func doesNotFit(refused *memory.DoesNotFit) *engine.Error {
 	return e
 }
 
-// fitsSecondContext reports whether memory suffices for a second context. It
-// counts the vocabulary and the process again, so it overestimates.
-func (o Options) fitsSecondContext(context int) bool {
+// fitsSecondContext reports whether memory suffices for a second context beside the first,
+// whose plan may be used up later. It counts the vocabulary and the process again, so it
+// overestimates.
+func (o Options) fitsSecondContext(context int, first memory.Plan) bool {
 	available, err := o.Available()
 	if err != nil {
 		return true
+	}
+	if used := memory.Resident(os.Getpid()); used > 0 {
+		available -= max(first.Total()-used, 0)
 	}
 	plan, err := memory.Estimate(memory.Files{Model: o.Path}, memory.Options{Context: context, Parallel: 1, Threads: o.Threads})
 	return err == nil && plan.Cache+plan.Buffers <= available

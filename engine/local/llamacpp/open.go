@@ -123,7 +123,7 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 		options.Log.Warn("the context is longer than the model's training context", "context", plan.Context, "trained", w.trainedContext())
 	}
 	if makesVectors(file) {
-		embedOnDemand(&c, w, embedding, options, sink)
+		embedOnDemand(&c, w, embedding, options, plan, sink)
 	}
 	if err := generate(&c, w, options, sink, plan); err != nil {
 		return none, fmt.Errorf("%w: %s", err, sink.reason())

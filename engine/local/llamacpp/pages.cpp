@@ -5,40 +5,55 @@
 #include "ggml-backend-impl.h"
 
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #ifdef __linux__
 #include <sys/mman.h>
-#include <unistd.h>
 #endif
 
 using allocate = ggml_backend_buffer_t (*)(ggml_backend_buffer_type_t, size_t);
 
 static allocate plain;
 
-// advise asks for huge pages, except for small buffers, which may share a page
-// with others.
+#ifdef __linux__
+
+// advise asks for huge pages.
 static void advise(void * base, size_t size) {
 #ifdef MADV_HUGEPAGE
-    if (size < size_t(2) << 20) {
-        return;
+    if (size >= size_t(2) << 20) {
+        madvise(base, size, MADV_HUGEPAGE);
     }
-    const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    const uintptr_t start = reinterpret_cast<uintptr_t>(base) & ~(page - 1);
-    const uintptr_t end = (reinterpret_cast<uintptr_t>(base) + size + page - 1) & ~(page - 1);
-    madvise(reinterpret_cast<void *>(start), end - start, MADV_HUGEPAGE);
-#else
-    (void) base;
-    (void) size;
 #endif
 }
 
-static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size_t size) {
-    ggml_backend_buffer_t buffer = plain(type, size);
-    if (buffer != nullptr) {
-        advise(ggml_backend_buffer_get_base(buffer), size);
+static void unmap(ggml_backend_buffer_t buffer) { munmap(buffer->context, buffer->size); }
+
+// clear gives pages back instead of filling them with zeros: the next access to one finds
+// zeros. So the KV cells that nobody has used take no memory, and no time at the start.
+static void clear(ggml_backend_buffer_t buffer, uint8_t value) {
+    if (value != 0 || madvise(buffer->context, buffer->size, MADV_DONTNEED) != 0) {
+        std::memset(buffer->context, value, buffer->size);
     }
+}
+
+static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size_t size) {
+    void * base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) {
+        return nullptr;
+    }
+    advise(base, size);
+    ggml_backend_buffer_t buffer = ggml_backend_cpu_buffer_from_ptr(base, size);
+    buffer->buft = type;
+    buffer->iface.free_buffer = unmap;
+    buffer->iface.clear = clear;
     return buffer;
 }
+
+#else
+
+static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size_t size) { return plain(type, size); }
+
+#endif
 
 // All CPU buffers (weights, repacked weights, KV cache, compute) use the functions
 // of this buffer type.

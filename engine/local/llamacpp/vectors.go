@@ -13,6 +13,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/local/decode"
+	"github.com/diglot/diglot/engine/local/memory"
 )
 
 // vectorSession is a session that computes embeddings.
@@ -98,7 +99,7 @@ func (modelSession) Free() {}
 
 // embedOnDemand lets a generating model make embeddings. Few are asked for them,
 // so the session is created on first use.
-func embedOnDemand(c *decode.Config, w *weights, e embedding, options Options, sink *logSink) {
+func embedOnDemand(c *decode.Config, w *weights, e embedding, options Options, plan memory.Plan, sink *logSink) {
 	input := min(c.Info.Context, maxGeneratorInput)
 	shape := e.limits(input)
 	if w.recurrent() {
@@ -106,7 +107,7 @@ func embedOnDemand(c *decode.Config, w *weights, e embedding, options Options, s
 	}
 	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.Size()}
 	c.Vectors = &decode.Vectors{Limits: shape, Open: func() (decode.VectorBackend, error) {
-		if !options.fitsSecondContext(input) {
+		if !options.fitsSecondContext(input, plan) {
 			return nil, errNoMemory()
 		}
 		session, ok := newVectorSession(w, e, shape, input, options, sink)

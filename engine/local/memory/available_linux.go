@@ -14,6 +14,25 @@ func available() (int64, error) { return availableIn(os.DirFS("/")) }
 
 func budget() int64 { return 0 }
 
+func resident(pid int) int64 { return residentIn(os.DirFS("/"), pid) }
+
+// residentIn reads the second number of /proc/PID/statm, in pages.
+func residentIn(root fs.FS, pid int) int64 {
+	text, err := fs.ReadFile(root, "proc/"+strconv.Itoa(pid)+"/statm")
+	if err != nil {
+		return 0
+	}
+	parts := strings.Fields(string(text))
+	if len(parts) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || pages < 0 || pages > math.MaxInt64>>20 {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
+
 // availableIn reads /proc and /sys under root.
 func availableIn(root fs.FS) (int64, error) {
 	free, err := machine(root)

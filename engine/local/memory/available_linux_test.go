@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"os"
 	"testing"
 	"testing/fstest"
 )
@@ -68,5 +69,29 @@ func TestAvailable(t *testing.T) {
 	}
 	if got, err := Available(); err != nil || got <= 0 {
 		t.Errorf("of this machine: %d, %v", got, err)
+	}
+}
+
+func TestResident(t *testing.T) {
+	page := int64(os.Getpagesize())
+	for _, tt := range []struct {
+		name, statm string
+		want        int64
+	}{
+		{"a process", "9000 120 80 3 0 500 0\n", 120 * page},
+		{"short", "9000\n", 0},
+		{"nonsense", "9000 many 80\n", 0},
+		{"negative", "9000 -1 80\n", 0},
+		{"too large", "9000 9223372036854775807 80\n", 0},
+	} {
+		if got := residentIn(fstest.MapFS{"proc/42/statm": {Data: []byte(tt.statm)}}, 42); got != tt.want {
+			t.Errorf("%s: %d bytes, want %d", tt.name, got, tt.want)
+		}
+	}
+	if got := residentIn(fstest.MapFS{}, 42); got != 0 {
+		t.Errorf("no process: %d bytes", got)
+	}
+	if got := Resident(os.Getpid()); got < page {
+		t.Errorf("this process: %d bytes", got)
 	}
 }

@@ -119,6 +119,17 @@ func (e *Engine) Load(ctx context.Context, name string) error {
 	return nil
 }
 
+// Processes returns the IDs of the processes that run with their models loaded.
+func (e *Engine) Processes() []int {
+	var ids []int
+	for _, w := range e.workers {
+		if p := w.running(); p != nil {
+			ids = append(ids, p.pid)
+		}
+	}
+	return ids
+}
+
 // Generate implements [engine.Engine].
 func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {

@@ -163,24 +163,32 @@ func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
 	return nil, crashed
 }
 
-// context is the context length of the running process; 0: none runs, or it is
-// unknown.
-func (w *worker) context() int {
+// running is the process whose model is loaded; nil: none.
+func (w *worker) running() *process {
 	w.mu.Lock()
 	l := w.latest
 	w.mu.Unlock()
 	if l == nil {
-		return 0
+		return nil
 	}
 	select {
 	case <-l.done:
 	default:
-		return 0
+		return nil
 	}
 	if l.err != nil || l.process.hasExited() {
-		return 0
+		return nil
 	}
-	return l.process.context
+	return l.process
+}
+
+// context is the context length of the running process; 0: none runs, or it is
+// unknown.
+func (w *worker) context() int {
+	if p := w.running(); p != nil {
+		return p.context
+	}
+	return 0
 }
 
 // unloadable is the error of a model that cannot be loaded. The cause is for the

@@ -154,9 +154,7 @@ func (e *Engine) survey(r *resident) survey {
 			continue
 		}
 		taken += size
-		if !other.isReady() {
-			available -= size // not allocated yet
-		}
+		available -= max(size-other.memoryUsed(), 0)
 		switch {
 		case e.leaving[other]:
 			going += size

@@ -27,6 +27,7 @@ type house struct {
 	alive    map[*puppet]bool
 	failure  error         // of the next starts
 	hold     chan struct{} // not nil: starts wait until it is closed
+	wrap     func(*puppet) Instance
 }
 
 func newHouse(t *testing.T, c Config) *house {
@@ -83,6 +84,9 @@ func (h *house) start(ctx context.Context, l Launch) (Instance, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.alive[p] = true
+	if h.wrap != nil {
+		return h.wrap(p), nil
+	}
 	return p, nil
 }
 

@@ -46,6 +46,18 @@ func (r *resident) isReady() bool {
 	}
 }
 
+// memoryUsed is how much of its plan the resident uses already: nothing before it is
+// loaded, all of it if the instance does not know.
+func (r *resident) memoryUsed() int64 {
+	if !r.isReady() {
+		return 0
+	}
+	if m, ok := r.instance.(Measured); ok {
+		return m.MemoryUsed()
+	}
+	return r.plan.Total()
+}
+
 // over reports whether a failed load may be tried again.
 func (r *resident) over() bool {
 	return r.isReady() && r.err != nil && time.Since(r.failed) >= failureMemory

@@ -225,6 +225,29 @@ func TestAvailableMemory(t *testing.T) {
 	})
 }
 
+// sparing is an instance that has not yet used all that its plan counts.
+type sparing struct{ *puppet }
+
+const spent = 500
+
+func (sparing) MemoryUsed() int64 { return spent }
+
+// TestUnusedMemory has two models of 2,000 bytes use 500 each: what is free is promised to
+// them.
+func TestUnusedMemory(t *testing.T) {
+	var h *house
+	available := func() (int64, error) { return 5000 - spent*int64(h.running()), nil }
+	inBubble(t, Config{Available: available}, func(t *testing.T, house *house) {
+		h = house
+		h.wrap = func(p *puppet) Instance { return sparing{p} }
+		for _, name := range []string{"a", "b", "c"} {
+			h.mustAsk(t, name)
+		}
+		expect(t, "started", h.started(), "a b c")
+		expect(t, "loaded: a third would use what was promised", h.running(), 2)
+	})
+}
+
 func TestMemoryIsNotKnown(t *testing.T) {
 	unknown := func() (int64, error) { return 0, errors.New("no such file") }
 	inBubble(t, Config{Available: unknown}, func(t *testing.T, h *house) {

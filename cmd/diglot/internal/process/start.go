@@ -56,7 +56,20 @@ func Start(ctx context.Context, config runner.Config, l library.Launch, command 
 	if err := e.Load(ctx, l.Name); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	return e, nil
+	return instance{e}, nil
+}
+
+// instance is a model in a process, whose memory is known.
+type instance struct{ *runner.Engine }
+
+var _ library.Measured = instance{}
+
+// MemoryUsed implements [library.Measured].
+func (i instance) MemoryUsed() (bytes int64) {
+	for _, id := range i.Processes() {
+		bytes += memory.Resident(id)
+	}
+	return bytes
 }
 
 // launchCommand is the command line of the runner for l.
