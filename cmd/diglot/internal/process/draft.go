@@ -27,7 +27,7 @@ func (d *Draft) String() string {
 	return "auto"
 }
 
-func (d *Draft) Type() string { return "name" }
+func (d *Draft) Type() string { return "model" }
 
 func (d *Draft) Set(value string) error {
 	switch value {
