@@ -4,11 +4,15 @@
 #include "ggml-backend.h"
 #include "ggml-backend-impl.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <vector>
 #ifdef __linux__
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 using allocate = ggml_backend_buffer_t (*)(ggml_backend_buffer_type_t, size_t);
@@ -26,14 +30,66 @@ static void advise(void * base, size_t size) {
 #endif
 }
 
-static void unmap(ggml_backend_buffer_t buffer) { munmap(buffer->context, buffer->size); }
+// Buffers that were cleared, and are in small pages so far.
+static std::mutex mutex;
+static std::vector<ggml_backend_buffer_t> cleared;
+static std::atomic<bool> any;
+
+static void forget(ggml_backend_buffer_t buffer) {
+    std::lock_guard<std::mutex> lock(mutex);
+    cleared.erase(std::remove(cleared.begin(), cleared.end(), buffer), cleared.end());
+}
+
+static void unmap(ggml_backend_buffer_t buffer) {
+    forget(buffer);
+    munmap(buffer->context, buffer->size);
+}
 
 // clear gives pages back instead of filling them with zeros: the next access to one finds
 // zeros. So the KV cells that nobody has used take no memory, and no time at the start.
+// The first token touches a page for each layer's keys and values. In huge pages the
+// kernel would zero 2 MB for each, as long as a small model takes to load.
 static void clear(ggml_backend_buffer_t buffer, uint8_t value) {
     if (value != 0 || madvise(buffer->context, buffer->size, MADV_DONTNEED) != 0) {
         std::memset(buffer->context, value, buffer->size);
+        return;
     }
+    madvise(buffer->context, buffer->size, MADV_NOHUGEPAGE);
+    forget(buffer);
+    std::lock_guard<std::mutex> lock(mutex);
+    cleared.push_back(buffer);
+    any = true;
+}
+
+// join makes huge pages of what has been touched in small ones. A kernel that cannot do it
+// at once does it in the background.
+static void join(void * base, size_t size) {
+#ifndef MADV_COLLAPSE
+    constexpr int MADV_COLLAPSE = 25; // Linux 6.1
+#endif
+    constexpr uintptr_t huge = uintptr_t(2) << 20;
+    const uintptr_t first = (reinterpret_cast<uintptr_t>(base) + huge - 1) / huge * huge, end = reinterpret_cast<uintptr_t>(base) + size;
+    std::vector<unsigned char> resident(huge / sysconf(_SC_PAGESIZE));
+    for (uintptr_t at = first; at + huge <= end; at += huge) {
+        void * region = reinterpret_cast<void *>(at);
+        const bool touched = mincore(region, huge, resident.data()) == 0 &&
+                             std::any_of(resident.begin(), resident.end(), [](unsigned char r) { return (r & 1) != 0; });
+        if (touched && madvise(region, huge, MADV_COLLAPSE) != 0) {
+            return;
+        }
+    }
+}
+
+void shim_join_pages() {
+    if (!any.exchange(false)) {
+        return;
+    }
+    std::lock_guard<std::mutex> lock(mutex);
+    for (ggml_backend_buffer_t b : cleared) {
+        advise(b->context, b->size);
+        join(b->context, b->size);
+    }
+    cleared.clear();
 }
 
 static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size_t size) {
@@ -50,6 +106,8 @@ static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size
 }
 
 #else
+
+void shim_join_pages() {}
 
 static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size_t size) { return plain(type, size); }
 

@@ -8,6 +8,10 @@ extern "C" {
 // on. A second call does nothing.
 void shim_huge_pages(void);
 
+// shim_join_pages puts KV caches into huge pages, which are small until then. It is called
+// before a prompt, whose computation is faster with them.
+void shim_join_pages(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,7 @@
 
 #include "attention.h"
 #include "guard.h"
+#include "pages.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -73,6 +74,9 @@ int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch) {
     }, SHIM_THREW);
 }
 
+// A batch of so many tokens is a prompt that is worth joining pages for.
+static constexpr int32_t longer = 32;
+
 struct shim_worker {
     struct llama_context * ctx;
     int32_t pipe;
@@ -86,6 +90,9 @@ struct shim_worker {
 
     int32_t compute() {
         return guarded([&] {
+            if (batch.n_tokens >= longer) {
+                shim_join_pages();
+            }
             const attention_turn mine(tiles ? attention_kernels::best : attention_kernels::rows);
             return shim_decode(ctx, batch);
         }, SHIM_THREW);
