@@ -24,7 +24,7 @@ func TestRunnerDraft(t *testing.T) {
 	if err := os.Symlink(smallestModel(t), same); err != nil {
 		t.Fatal(err)
 	}
-	say := func(draft process.Draft) (text string, err error, log string) {
+	say := func(draft process.Draft) (text, log string, err error) {
 		var lines bytes.Buffer
 		e, err := runner.New(t.Context(), runner.Config{
 			Log: slog.New(slog.NewTextHandler(&lines, nil)),
@@ -41,19 +41,19 @@ func TestRunnerDraft(t *testing.T) {
 		}))
 		e.Close() // the log is whole
 		if err != nil {
-			return "", err, lines.String()
+			return "", lines.String(), err
 		}
-		return reply.Choices[0].Blocks[0].Text, nil, lines.String()
+		return reply.Choices[0].Blocks[0].Text, lines.String(), nil
 	}
-	want, err, log := say(process.Draft{None: true})
+	want, log, err := say(process.Draft{None: true})
 	if err != nil || want == "" || strings.Contains(log, "draft model loaded") {
 		t.Fatalf("alone: %q, %v\n%s", want, err, log)
 	}
-	got, err, log := say(process.Draft{Model: same})
+	got, log, err := say(process.Draft{Model: same})
 	if err != nil || got != want || !strings.Contains(log, "draft model loaded") {
 		t.Errorf("with a draft model: %q, %v, want %q\n%s", got, err, want, log)
 	}
-	_, err, log = say(process.Draft{Model: filepath.Join(filepath.Dir(smallestModel(t)), "qwen2.5-coder-0.5b.gguf")})
+	_, log, err = say(process.Draft{Model: filepath.Join(filepath.Dir(smallestModel(t)), "qwen2.5-coder-0.5b.gguf")})
 	if e := engine.AsError(err); e == nil || e.Code != engine.CodeUnsupported || !strings.Contains(e.Message, "its vocabulary") {
 		t.Errorf("with one of another vocabulary: %v\n%s", err, log)
 	}

@@ -184,12 +184,23 @@ func (e *engines) Folder() string {
 	return e.models.Dir()
 }
 
+// free is how many bytes are free for models that are not loaded; 0: that is not known.
+func (e *engines) free() int64 {
+	if e.library != nil {
+		bytes, _ := e.library.Free()
+		return bytes
+	}
+	bytes, err := memory.Available()
+	if err != nil {
+		return 0
+	}
+	return bytes
+}
+
 // status is what the page at / shows of this machine. Scripts are always loaded.
 func (e *engines) status(ctx context.Context, limit int64) site.Status {
 	s := site.Status{Version: build.Version(), Limit: limit}
-	if available, err := memory.Available(); err == nil {
-		s.Available = available
-	}
+	s.Available = e.free()
 	if scripts, err := e.scripts.Models(ctx); err == nil {
 		for _, m := range scripts {
 			s.Loaded = append(s.Loaded, site.Loaded{Name: m.Name})

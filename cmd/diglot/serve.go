@@ -111,10 +111,6 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	if err := e.check(ctx, o.load); err != nil {
 		return err
 	}
-	loading, stopLoading := context.WithCancel(ctx)
-	loaded := e.begin(loading, o.load, log) // during what follows, mostly the reading of the documents
-	defer loaded()
-	defer stopLoading()
 	trace, closeTrace, err := openTrace(o.trace)
 	if err != nil {
 		return err
@@ -124,6 +120,14 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	if err != nil {
 		return err
 	}
+	listeners, err := o.Open("serve", env.getenv, keys)
+	if err != nil {
+		return err
+	}
+	loading, stopLoading := context.WithCancel(ctx)
+	loaded := e.begin(loading, o.load, log) // during what follows, mostly the reading of the documents
+	defer loaded()
+	defer stopLoading()
 	ready := &serving.Readiness{}
 	shutdown, finish := context.WithCancel(context.WithoutCancel(ctx))
 	defer finish()
@@ -135,11 +139,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	}
 	public, err := handlers.New(config)
 	if err != nil {
-		return err
-	}
-	listeners, err := o.Open("serve", env.getenv, keys)
-	if err != nil {
-		return err
+		return errors.Join(err, serving.CloseAll(listeners))
 	}
 	services := serving.Services{}
 	services.Add(listeners, o.Bounds.Connections(log), &serving.Service{Handler: public, Grace: grace, CutOff: cutOff, Log: log})
@@ -156,6 +156,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	ctx, end := ready.Outlast(ctx, o.drain, log)
 	defer end()
 	return services.Serve(ctx, func(ctx context.Context) error {
+		defer context.AfterFunc(ctx, stopLoading)()
 		loaded()
 		ready.Loaded.Store(true)
 		<-ctx.Done()

@@ -191,14 +191,21 @@ func passedFile(ctx context.Context, packages []sources, units []unit) (string, 
 			all.Write(version)
 		}
 	}
+	files, err := filepath.Glob(filepath.Join(projectors, "*.h")) // which others include
+	if err != nil {
+		return "", err
+	}
 	for _, s := range packages {
 		for _, name := range slices.Concat(s.HFiles, s.CFiles, s.CXXFiles) {
-			data, err := os.ReadFile(filepath.Join(s.Dir, name))
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(&all, "%q %x\n", name, sha256.Sum256(data))
+			files = append(files, filepath.Join(s.Dir, name))
 		}
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&all, "%q %x\n", filepath.Base(file), sha256.Sum256(data))
 	}
 	return filepath.Join(".cache", "release", "checked", fmt.Sprintf("%x", sha256.Sum256(all.Bytes()))), nil
 }

@@ -30,7 +30,7 @@ func OpenBare(options Options) (*Bare, error) { return openBare(options, mapped)
 
 // OpenBareCopied is [OpenBare] with weights in huge pages, like [Open].
 func OpenBareCopied(options Options) (*Bare, error) {
-	C.shim_huge_pages()
+	C.shim_huge_pages(C.bool(grantsHugePages()))
 	return openBare(options, copied)
 }
 

@@ -51,7 +51,7 @@ var loading sync.Mutex
 func loadWeights(path string, place placement, kernels kernels, cancel flag) *weights {
 	loading.Lock()
 	defer loading.Unlock()
-	matrix.Choose(kernels.ours, kernels.tied)
+	matrix.Choose(kernels.ours, kernels.tied, kernels.threads)
 	C.llama_backend_init()
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
@@ -256,9 +256,7 @@ func newSession(w *weights, c sessionConfig) *session {
 		pool = newThreads(c.governor.max)
 	}
 	C.llama_attach_threadpool(ctx, pool, nil)
-	// What has begun since is threads that compute. One of Go's may be among them, which
-	// hardly ever waits.
-	c.governor.threads = slices.DeleteFunc(threadIDs(), func(id int) bool { return slices.Contains(running, id) })
+	c.governor.watch(running)
 	return &session{
 		worker:         worker,
 		ctx:            ctx,

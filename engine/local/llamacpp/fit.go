@@ -34,14 +34,14 @@ func doesNotFit(refused *memory.DoesNotFit) *engine.Error {
 }
 
 // fitsSecondContext reports whether memory suffices for a second context beside the first,
-// whose plan may be used up later. It counts the vocabulary and the process again, so it
+// whose plan may be used up later. What other models do not use yet counts as free. It counts the vocabulary and the process again, so it
 // overestimates.
 func (o Options) fitsSecondContext(context int, first memory.Plan) bool {
 	available, err := o.Available()
 	if err != nil {
 		return true
 	}
-	if used := memory.Resident(os.Getpid()); used > 0 {
+	if used, known := memory.Resident(os.Getpid()); known {
 		available -= max(first.Total()-used, 0)
 	}
 	plan, err := memory.Estimate(memory.Files{Model: o.Path}, memory.Options{Context: context, Parallel: 1, Threads: o.Threads})

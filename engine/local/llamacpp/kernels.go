@@ -42,12 +42,16 @@ func (k Kernels) LaidOut() []string {
 type kernels struct {
 	ours bool
 	tied bool // the token embeddings are the output layer, too
+
+	threads int // that lay out weights
 }
 
 func (o Options) kernels(file *gguf.File) kernels {
 	return kernels{
 		ours: o.Kernels == KernelsOwn,
 		tied: !slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "output.weight" }),
+
+		threads: o.Threads,
 	}
 }
 

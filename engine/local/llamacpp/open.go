@@ -69,7 +69,7 @@ func configure(ctx context.Context, options Options, file *gguf.File) (none deco
 func load(ctx context.Context, options Options, file *gguf.File, sink *logSink) (*weights, error) {
 	path := options.Path
 	kernels := options.kernels(file)
-	C.shim_huge_pages()
+	C.shim_huge_pages(C.bool(grantsHugePages()))
 	matrix.Register()
 	C.shim_attention()
 	cancel := newFlag()

@@ -30,6 +30,9 @@ static void advise(void * base, size_t size) {
 #endif
 }
 
+static bool granted; // huge pages
+static std::atomic<void (*)(ggml_backend_buffer_t)> drop; // deletes a buffer, not its memory
+
 // Buffers that were cleared, and are in small pages so far.
 static std::mutex mutex;
 static std::vector<ggml_backend_buffer_t> cleared;
@@ -43,6 +46,7 @@ static void forget(ggml_backend_buffer_t buffer) {
 static void unmap(ggml_backend_buffer_t buffer) {
     forget(buffer);
     munmap(buffer->context, buffer->size);
+    drop.load()(buffer);
 }
 
 // clear gives pages back instead of filling them with zeros: the next access to one finds
@@ -81,7 +85,7 @@ static void join(void * base, size_t size) {
 }
 
 void shim_join_pages() {
-    if (!any.exchange(false)) {
+    if (!granted || !any.exchange(false)) {
         return;
     }
     std::lock_guard<std::mutex> lock(mutex);
@@ -99,6 +103,7 @@ static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size
     }
     advise(base, size);
     ggml_backend_buffer_t buffer = ggml_backend_cpu_buffer_from_ptr(base, size);
+    drop = buffer->iface.free_buffer;
     buffer->buft = type;
     buffer->iface.free_buffer = unmap;
     buffer->iface.clear = clear;
@@ -115,9 +120,12 @@ static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size
 
 // All CPU buffers (weights, repacked weights, KV cache, compute) use the functions
 // of this buffer type.
-void shim_huge_pages() {
+void shim_huge_pages(bool are_granted) {
     static std::once_flag once;
-    std::call_once(once, [] {
+    std::call_once(once, [=] {
+#ifdef __linux__
+        granted = are_granted;
+#endif
         ggml_backend_buffer_type_t cpu = ggml_backend_cpu_buffer_type();
         plain = cpu->iface.alloc_buffer;
         cpu->iface.alloc_buffer = allocate_huge;

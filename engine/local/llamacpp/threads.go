@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -76,9 +77,22 @@ const (
 	// longPause between two steps says nothing about what others need now.
 	longPause = time.Second
 
+	// longestStep is what a step may take where its end is not told.
+	longestStep = time.Minute
+
 	// spared is how much of a core others may need before it is left to them.
 	spared = 0.75
 )
+
+// watch counts the waits of the threads that have begun since others were running. One of
+// Go's may be among them, which hardly ever waits.
+func (g *governor) watch(running []int) {
+	for _, id := range threadIDs() {
+		if !slices.Contains(running, id) {
+			g.threads = append(g.threads, id)
+		}
+	}
+}
 
 // begin is called before each step, and returns the number of its threads.
 func (g *governor) begin(now time.Time) int {
@@ -94,8 +108,9 @@ func (g *governor) begin(now time.Time) int {
 		return g.max
 	}
 	if now.Sub(g.ended) < longPause {
-		others := float64(t.others-g.last.others) / ticksPerSecond
-		g.add((max(others, 0)+(t.waited-g.last.waited).Seconds())/passed.Seconds(), passed)
+		others := float64(max(t.others-g.last.others, 0)) / ticksPerSecond
+		waited := max(t.waited-g.last.waited, 0).Seconds() // a thread may have ended
+		g.add((others+waited)/passed.Seconds(), passed)
 	} else {
 		g.needed = 0
 	}
@@ -126,7 +141,9 @@ func FreeCores(threads int) func() int {
 	g := newGovernor(Options{Threads: threads})
 	return func() int {
 		now := time.Now()
-		g.end(now) // one step follows another
+		if now.Sub(g.at) < longestStep {
+			g.end(now) // the last step, which took until now
+		}
 		return g.begin(now)
 	}
 }

@@ -6,9 +6,9 @@ package memory
 // [Budget]). On other systems it is an error.
 func Available() (int64, error) { return available() }
 
-// Resident returns how many bytes of memory a process uses, 0 where that is not known.
-// Of what it allocated, it is what was written to.
-func Resident(pid int) int64 { return resident(pid) }
+// Resident returns how many bytes of memory a process uses: of what it allocated, what was
+// written to. It returns false where that is not known.
+func Resident(pid int) (bytes int64, known bool) { return resident(pid) }
 
 // Budget is how many bytes all models may use together, on systems where
 // [Available] does not shrink as they are loaded; 0: no budget is needed.

@@ -29,4 +29,4 @@ func budget() int64 {
 	return bytes
 }
 
-func resident(int) int64 { return 0 }
+func resident(int) (int64, bool) { return 0, false }

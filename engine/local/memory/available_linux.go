@@ -14,23 +14,23 @@ func available() (int64, error) { return availableIn(os.DirFS("/")) }
 
 func budget() int64 { return 0 }
 
-func resident(pid int) int64 { return residentIn(os.DirFS("/"), pid) }
+func resident(pid int) (int64, bool) { return residentIn(os.DirFS("/"), pid) }
 
 // residentIn reads the second number of /proc/PID/statm, in pages.
-func residentIn(root fs.FS, pid int) int64 {
+func residentIn(root fs.FS, pid int) (int64, bool) {
 	text, err := fs.ReadFile(root, "proc/"+strconv.Itoa(pid)+"/statm")
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	parts := strings.Fields(string(text))
 	if len(parts) < 2 {
-		return 0
+		return 0, false
 	}
 	pages, err := strconv.ParseInt(parts[1], 10, 64)
 	if err != nil || pages < 0 || pages > math.MaxInt64>>20 {
-		return 0
+		return 0, false
 	}
-	return pages * int64(os.Getpagesize())
+	return pages * int64(os.Getpagesize()), true
 }
 
 // availableIn reads /proc and /sys under root.

@@ -77,21 +77,22 @@ func TestResident(t *testing.T) {
 	for _, tt := range []struct {
 		name, statm string
 		want        int64
+		known       bool
 	}{
-		{"a process", "9000 120 80 3 0 500 0\n", 120 * page},
-		{"short", "9000\n", 0},
-		{"nonsense", "9000 many 80\n", 0},
-		{"negative", "9000 -1 80\n", 0},
-		{"too large", "9000 9223372036854775807 80\n", 0},
+		{"a process", "9000 120 80 3 0 500 0\n", 120 * page, true},
+		{"short", "9000\n", 0, false},
+		{"nonsense", "9000 many 80\n", 0, false},
+		{"negative", "9000 -1 80\n", 0, false},
+		{"too large", "9000 9223372036854775807 80\n", 0, false},
 	} {
-		if got := residentIn(fstest.MapFS{"proc/42/statm": {Data: []byte(tt.statm)}}, 42); got != tt.want {
-			t.Errorf("%s: %d bytes, want %d", tt.name, got, tt.want)
+		if got, known := residentIn(fstest.MapFS{"proc/42/statm": {Data: []byte(tt.statm)}}, 42); got != tt.want || known != tt.known {
+			t.Errorf("%s: %d bytes, %v, want %d, %v", tt.name, got, known, tt.want, tt.known)
 		}
 	}
-	if got := residentIn(fstest.MapFS{}, 42); got != 0 {
-		t.Errorf("no process: %d bytes", got)
+	if got, known := residentIn(fstest.MapFS{}, 42); got != 0 || known {
+		t.Errorf("no process: %d bytes, %v", got, known)
 	}
-	if got := Resident(os.Getpid()); got < page {
-		t.Errorf("this process: %d bytes", got)
+	if got, known := Resident(os.Getpid()); got < page || !known {
+		t.Errorf("this process: %d bytes, %v", got, known)
 	}
 }

@@ -13,4 +13,4 @@ func available() (int64, error) {
 
 func budget() int64 { return 0 }
 
-func resident(int) int64 { return 0 }
+func resident(int) (int64, bool) { return 0, false }

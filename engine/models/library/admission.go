@@ -194,6 +194,24 @@ func (e *Engine) available() int64 {
 	return bytes
 }
 
+// Free returns how many bytes are free for models that are not loaded; false: that is not
+// known.
+func (e *Engine) Free() (int64, bool) {
+	if e.config.Available == nil {
+		return 0, false
+	}
+	bytes, err := e.config.Available()
+	if err != nil {
+		return 0, false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.residents() {
+		bytes -= max(r.plan.Total()-r.memoryUsed(), 0)
+	}
+	return max(bytes, 0), true
+}
+
 // older returns the less recently used one.
 func older(a, b *resident) *resident {
 	if a == nil || b.used.Before(a.used) {

@@ -85,9 +85,11 @@ type Instance interface {
 	Close() error
 }
 
-// Measured is an [Instance] that knows how much memory it uses, in bytes; 0: that is not
-// known. What it may use by its plan, and does not use yet, is not free for others.
-type Measured interface{ MemoryUsed() int64 }
+// Measured is an [Instance] that may know how much memory it uses, in bytes. What it may use
+// by its plan, and does not use yet, is not free for others.
+type Measured interface {
+	MemoryUsed() (bytes int64, known bool)
+}
 
 // Engine is an [engine.Engine] for the models of a store and for files.
 type Engine struct {

@@ -53,7 +53,9 @@ func (r *resident) memoryUsed() int64 {
 		return 0
 	}
 	if m, ok := r.instance.(Measured); ok {
-		return m.MemoryUsed()
+		if used, known := m.MemoryUsed(); known {
+			return used
+		}
 	}
 	return r.plan.Total()
 }

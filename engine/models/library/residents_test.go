@@ -230,14 +230,19 @@ type sparing struct{ *puppet }
 
 const spent = 500
 
-func (sparing) MemoryUsed() int64 { return spent }
+func (sparing) MemoryUsed() (int64, bool) { return spent, true }
+
+// untold is one of a system that does not tell.
+type untold struct{ *puppet }
+
+func (untold) MemoryUsed() (int64, bool) { return 0, false }
 
 // TestUnusedMemory has two models of 2,000 bytes use 500 each: what is free is promised to
 // them.
 func TestUnusedMemory(t *testing.T) {
 	var h *house
 	available := func() (int64, error) { return 5000 - spent*int64(h.running()), nil }
-	inBubble(t, Config{Available: available}, func(t *testing.T, house *house) {
+	inBubble(t, Config{Available: available, Budget: 1 << 20}, func(t *testing.T, house *house) {
 		h = house
 		h.wrap = func(p *puppet) Instance { return sparing{p} }
 		for _, name := range []string{"a", "b", "c"} {
@@ -245,6 +250,14 @@ func TestUnusedMemory(t *testing.T) {
 		}
 		expect(t, "started", h.started(), "a b c")
 		expect(t, "loaded: a third would use what was promised", h.running(), 2)
+	})
+	inBubble(t, Config{Available: available, Budget: 1 << 20}, func(t *testing.T, house *house) {
+		h = house
+		h.wrap = func(p *puppet) Instance { return untold{p} }
+		for _, name := range []string{"a", "b", "c"} {
+			h.mustAsk(t, name)
+		}
+		expect(t, "loaded: what is free is all that is known", h.running(), 3)
 	})
 }
 

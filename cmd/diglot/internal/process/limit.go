@@ -22,7 +22,7 @@ const (
 	heap = 1 << 30
 
 	// heapOfLoad is where garbage collection begins before the model is loaded.
-	heapOfLoad = 128 << 20
+	heapOfLoad = 512 << 20
 )
 
 // limit sets the memory limit of a runner, so that an excess ends the runner

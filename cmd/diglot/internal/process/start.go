@@ -65,11 +65,13 @@ type instance struct{ *runner.Engine }
 var _ library.Measured = instance{}
 
 // MemoryUsed implements [library.Measured].
-func (i instance) MemoryUsed() (bytes int64) {
+func (i instance) MemoryUsed() (bytes int64, known bool) {
+	known = true
 	for _, id := range i.Processes() {
-		bytes += memory.Resident(id)
+		used, ok := memory.Resident(id)
+		bytes, known = bytes+used, known && ok
 	}
-	return bytes
+	return bytes, known
 }
 
 // launchCommand is the command line of the runner for l.

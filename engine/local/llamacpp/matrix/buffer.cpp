@@ -24,6 +24,7 @@ namespace matrix {
 namespace {
 
 std::atomic<bool> chosen, tied;
+std::atomic<int> threads; // that lay out
 std::atomic<int64_t> held; // bytes
 
 // kernel is ggml's interface for operations with a kernel of their own.
@@ -91,21 +92,21 @@ size_t alignment(ggml_backend_buffer_type_t) { return 64; }
 template <typename F>
 void spread(int64_t n, size_t bytes, F work) {
     constexpr size_t least = size_t(1) << 19; // bytes that take far longer than a thread takes to begin
-    const int64_t most = std::min<int64_t>(std::thread::hardware_concurrency(), 8);
-    const int64_t parts = std::max<int64_t>(std::min<int64_t>(most, n * bytes / least), 1);
-    std::vector<std::thread> threads;
+    const int64_t parts = std::max<int64_t>(std::min<int64_t>(threads, n * bytes / least), 1);
+    std::vector<std::thread> others;
+    others.reserve(parts);
     int64_t done = 0;
     for (int64_t p = 1; p < parts; p++) {
         const int64_t next = n * p / parts;
         try {
-            threads.emplace_back(work, done, next);
+            others.emplace_back(work, done, next);
         } catch (const std::system_error &) { // there is no thread left
             break;
         }
         done = next;
     }
     work(done, n);
-    for (std::thread & t : threads) {
+    for (std::thread & t : others) {
         t.join();
     }
 }
@@ -128,7 +129,7 @@ void set(ggml_backend_buffer_t, ggml_tensor * t, const void * data, size_t offse
     });
 }
 
-std::atomic<void (*)(ggml_backend_buffer_t)> free_plain; // the same for all buffers
+std::atomic<void (*)(ggml_backend_buffer_t)> free_plain; // the same for all buffers: what allocates them is chosen before the first
 
 void free(ggml_backend_buffer_t buffer) {
     held -= static_cast<int64_t>(buffer->size);
@@ -222,9 +223,10 @@ void matrix_register(void) {
     });
 }
 
-void matrix_choose(bool ours, bool tied) {
+void matrix_choose(bool ours, bool tied, int32_t threads) {
     matrix::chosen = ours;
     matrix::tied = tied;
+    matrix::threads = threads;
 }
 
 const char * matrix_instructions(void) {

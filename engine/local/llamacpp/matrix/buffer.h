@@ -14,8 +14,8 @@ void matrix_register(void);
 
 // matrix_choose says how the next model is loaded: with our kernels or without
 // them, and whether its token embeddings are its output layer too, so that one copy
-// must serve both.
-void matrix_choose(bool ours, bool tied);
+// must serve both. So many threads lay out its weights.
+void matrix_choose(bool ours, bool tied, int32_t threads);
 
 // matrix_instructions names the instruction set of the kernels; NULL: this
 // processor has none that they were written for.

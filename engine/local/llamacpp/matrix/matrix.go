@@ -26,8 +26,11 @@ const Compiled = true
 func Register() { C.matrix_register() }
 
 // Choose says how the next model is loaded: with these kernels or without them.
-// The token embeddings of some models are tied: they are the output layer too.
-func Choose(ours, tied bool) { C.matrix_choose(C.bool(ours), C.bool(tied)) }
+// The token embeddings of some models are tied: they are the output layer too. So many
+// threads lay out the weights.
+func Choose(ours, tied bool, threads int) {
+	C.matrix_choose(C.bool(ours), C.bool(tied), C.int32_t(threads))
+}
 
 // Instructions names the instruction set that the kernels use here; empty: there
 // are none for this processor.

@@ -274,7 +274,7 @@ func TestSupport(t *testing.T) {
 	register()
 	defer use("")
 	use(instructionSets()[0])
-	defer Choose(false, false)
+	defer Choose(false, false, 2)
 	const embeddings, others = "token_embd.weight", "blk.0.attn_q.weight"
 	for _, tt := range []struct {
 		name         string
@@ -292,7 +292,7 @@ func TestSupport(t *testing.T) {
 		{name: "product of experts, by ggml", weights: others, experts: 4},
 		{name: "lookup, by ggml", tied: true, weights: embeddings, lookup: true},
 	} {
-		Choose(tt.ours, tt.tied)
+		Choose(tt.ours, tt.tied, 2)
 		p := product{width: 256, rows: 40, tokens: 3, experts: tt.experts, used: 2}
 		for _, p.format = range formats() {
 			if got := p.supported(tt.weights, tt.lookup); got != tt.want {
@@ -305,7 +305,7 @@ func TestSupport(t *testing.T) {
 			}
 		}
 	}
-	Choose(true, false)
+	Choose(true, false, 2)
 	if p := (product{format: "f16", width: 48, rows: 40, tokens: 3}); p.supported(others, false) {
 		t.Error("half a unit of columns is supported")
 	}
