@@ -48,6 +48,7 @@ type speculator struct {
 
 	// In the current round.
 	rows     int  // that the batch still has
+	room     int  // rows that the first model still has for guesses
 	reserved int  // of the free cells
 	reads    bool // pieces of texts that are far behind
 }
@@ -59,6 +60,10 @@ type slot struct {
 	busy   bool
 	tokens []int32 // decoded
 	sure   int     // of these, those that are known to be of the text
+
+	// Its guess that the turn ends, which is no token of a guess.
+	endAt   int // after as many tokens; 0: there is none
+	endKind draft.Kind
 
 	// In the current round.
 	rows   int // in the batch
@@ -87,8 +92,11 @@ const fewBehind = draft.MaxTokens
 // is worth its steps. It reports whether it replaced any.
 func (l *loop) speculate(generating []*sequence, depth draft.Depth) bool {
 	p := l.drafter.second
-	asked := p.choose(generating, &depth)
-	for len(asked) > 0 {
+	for _, s := range generating {
+		l.drafter.learnEnd(s)
+	}
+	asked := p.choose(generating, l.room(len(generating)), &depth)
+	for len(asked) > 0 && slices.ContainsFunc(generating, func(s *sequence) bool { return !s.canceled() }) {
 		batch := p.fill(asked)
 		start := p.Now()
 		outcome := l.interruptible(generating, func() Outcome { return p.Backend.Decode(batch, len(batch) >= 2*len(asked)) })
@@ -108,21 +116,55 @@ func (l *loop) speculate(generating []*sequence, depth draft.Depth) bool {
 	}
 	replaced := false
 	for _, s := range generating {
-		if s.slot != nil && len(s.slot.guess.Tokens) > 0 {
-			g := s.slot.guess
-			g.Tokens = l.drafter.possible(s, g.Tokens)
-			g.Kinds = g.Kinds[:len(g.Tokens)]
-			s.guesser.Guess, replaced = g, true
-			s.slot.guess = draft.Guess{}
+		if l.drafter.replace(s) {
+			replaced = true
 		}
 	}
 	return replaced
 }
 
+// replace replaces the guess of s by that of the second model, if that has one.
+func (d *drafter) replace(s *sequence) bool {
+	if s.slot == nil || len(s.slot.guess.Tokens) == 0 {
+		return false
+	}
+	g := s.slot.guess
+	s.slot.guess = draft.Guess{}
+	n := len(d.possible(s, g.Tokens))
+	if n < len(g.Tokens) {
+		d.countWrong(s, g.Kinds[n])
+	}
+	if n == 0 {
+		return false
+	}
+	s.guesser.Guess = draft.Guess{Tokens: g.Tokens[:n], Kinds: g.Kinds[:n]}
+	return true
+}
+
+// learnEnd counts as wrong that the second model took the turn for ended, if the text
+// went on there.
+func (d *drafter) learnEnd(s *sequence) {
+	t := s.slot
+	if t == nil || t.endAt == 0 {
+		return
+	}
+	at := t.endAt
+	t.endAt = 0
+	if at < len(s.tokens) && at <= len(t.tokens) && slices.Equal(t.tokens[:at], s.tokens[:at]) {
+		d.countWrong(s, t.endKind)
+	}
+}
+
+// countWrong counts a wrong guess of the second model that no row checked.
+func (d *drafter) countWrong(s *sequence, k draft.Kind) {
+	s.guesser.record.Add(k, 0, 1)
+	d.record.Add(k, 0, 1)
+}
+
 // choose lists the sequences to ask, with the rows that they need first. Of texts that
 // are far behind it lets the model read a piece, if that will pay.
-func (p *speculator) choose(generating []*sequence, depth *draft.Depth) (asked []*sequence) {
-	p.rows, p.reserved = DraftRows, 0
+func (p *speculator) choose(generating []*sequence, room int, depth *draft.Depth) (asked []*sequence) {
+	p.rows, p.room, p.reserved = DraftRows, room, 0
 	gain, rows := 0.0, 0
 	var reading []*sequence
 	for _, s := range generating {
@@ -130,10 +172,10 @@ func (p *speculator) choose(generating []*sequence, depth *draft.Depth) (asked [
 		switch behind := p.take(s, chance); {
 		case behind == 0:
 		case behind > fewBehind:
-			if depth.Repays(chance, behind, s.generated, len(generating)) {
+			if depth.Repays(chance, behind, s.generated, s.most(p.Context)+1, len(generating)) {
 				reading = append(reading, s)
 			}
-		case rows+behind <= p.rows && depth.Row(chance) && p.reserve(s.slot, behind):
+		case rows+behind <= p.rows && len(asked) < p.room && depth.Row(chance) && p.reserve(s.slot, behind):
 			s.slot.rows = behind
 			gain += chance
 			rows += behind
@@ -141,7 +183,7 @@ func (p *speculator) choose(generating []*sequence, depth *draft.Depth) (asked [
 		}
 	}
 	if len(asked) > 0 && !depth.Further(gain, len(asked), rows) {
-		asked, rows = nil, 0
+		asked, rows, p.reserved = nil, 0, 0
 	}
 	p.rows -= rows
 	for _, s := range generating {
@@ -158,13 +200,13 @@ func (p *speculator) choose(generating []*sequence, depth *draft.Depth) (asked [
 // take gives s a slot, and returns how many of its tokens the model has not decoded; 0:
 // it is not to be asked.
 func (p *speculator) take(s *sequence, chance float64) (behind int) {
-	most := min(s.most(p.Context), draft.MaxTokens)
+	most := min(s.most(p.Context), draft.MaxTokens, p.room)
 	if most < 1 || len(s.images) > 0 || len(s.guesser.Kinds) > 0 && s.guesser.record.Chance(s.guesser.Kinds[0]) >= chance {
 		return 0
 	}
 	if s.slot == nil {
 		s.slot = p.slotFor(s.tokens)
-		s.slot.busy, s.slot.sure = true, 0
+		s.slot.busy, s.slot.sure, s.slot.endAt = true, 0, 0
 	}
 	t := s.slot
 	t.rows, t.most, t.chance, t.ended, t.guess = 0, most, 1, false, draft.Guess{}
@@ -202,21 +244,31 @@ func (s *sequence) leaveSlot() {
 }
 
 // reserve makes the text of t end where it is no longer that of its sequence, and
-// reserves cells for rows more and a guess. Idle slots make room. It returns false if
-// there is none.
+// reserves cells for rows more and a guess. Idle slots make room, if that is enough. It
+// returns false if there is none.
 func (p *speculator) reserve(t *slot, rows int) bool {
 	p.truncate(t, t.sure)
 	need := p.reserved + rows + t.most
+	if p.free+p.idle() < need {
+		return false
+	}
 	for _, idle := range p.slots {
 		if p.free < need && !idle.busy {
 			p.truncate(idle, 0)
 		}
 	}
-	if p.free < need {
-		return false
-	}
 	p.reserved = need
 	return true
+}
+
+// idle is how many cells the idle slots hold.
+func (p *speculator) idle() (cells int) {
+	for _, t := range p.slots {
+		if !t.busy {
+			cells += len(t.tokens)
+		}
+	}
+	return cells
 }
 
 func (p *speculator) truncate(t *slot, n int) {
@@ -232,11 +284,20 @@ func (p *speculator) truncate(t *slot, n int) {
 	t.tokens, t.sure = t.tokens[:n], min(t.sure, n)
 }
 
-// read gives a piece of the batch to texts that are far behind, in fair shares.
+// read gives a piece of the batch to texts that are far behind, in fair shares. They are
+// those, the oldest first, for all of which there are cells: a text that is read in part
+// has no guesses. The others give up their cells.
 func (p *speculator) read(reading []*sequence) (asked []*sequence) {
+	reading = slices.DeleteFunc(reading, func(s *sequence) bool {
+		fits := p.reserve(s.slot, len(s.tokens)-s.slot.sure)
+		if !fits {
+			p.truncate(s.slot, 0)
+		}
+		return !fits
+	})
 	for i, s := range reading {
 		rows := min(len(s.tokens)-s.slot.sure, p.rows/(len(reading)-i))
-		if rows > 0 && p.reserve(s.slot, rows) {
+		if rows > 0 {
 			s.slot.rows = rows
 			p.rows -= rows
 			asked = append(asked, s)
@@ -280,11 +341,12 @@ func (p *speculator) advance(s *sequence) {
 	// A vocabulary may be padded.
 	logits := p.Backend.Logits(t.row)
 	token, margin := best(logits[:min(len(logits), p.vocab.Size())])
+	kind := draft.KindOfMargin(margin)
 	if token < 0 || p.vocab.Is(token, KindEndOfTurn) {
-		t.ended = true
+		t.ended, t.endAt, t.endKind = true, len(t.tokens), kind
 		return
 	}
-	kind := draft.KindOfMargin(margin)
+	p.room--
 	t.guess.Tokens, t.guess.Kinds = append(t.guess.Tokens, token), append(t.guess.Kinds, kind)
 	t.chance *= s.guesser.record.Chance(kind)
 	t.ended = len(t.guess.Tokens) == t.most
@@ -292,12 +354,13 @@ func (p *speculator) advance(s *sequence) {
 
 // further lists the sequences for which one token more is worth a step.
 func (p *speculator) further(asked []*sequence, depth *draft.Depth) []*sequence {
-	gain := 0.0
+	gain, room := 0.0, p.room
 	asked = slices.DeleteFunc(asked, func(s *sequence) bool {
 		chance := s.slot.chance * s.guesser.record.Chance(draft.Modelled)
-		if s.slot.ended || !depth.Row(chance) {
+		if s.slot.ended || room <= 0 || !depth.Row(chance) {
 			return true
 		}
+		room--
 		gain += chance
 		s.slot.rows = 1
 		return false

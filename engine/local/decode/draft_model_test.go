@@ -142,16 +142,17 @@ func TestDraftModelChangesNothing(t *testing.T) {
 		alone   int
 		cells   int
 		steps   int // at most, of 100 without
+		unasked bool
 	}{
-		{"right", scattered, []chat.Job{job(1, cool)}, 0, 4096, 30},
-		{"right, and sampled", scattered, []chat.Job{job(1, warm)}, 0, 4096, 40},
-		{"half right", everyOther, []chat.Job{job(1, cool)}, 0, 4096, 90},
-		{"half right, and sampled", everyOther, []chat.Job{job(1, narrow)}, 0, 4096, 100},
-		{"wrong", wrong, []chat.Job{job(1, cool)}, 0, 4096, 100},
-		{"until the context is full", scattered, []chat.Job{longer}, 0, 4096, 30},
-		{"several texts", scattered, []chat.Job{longer, job(1, cool), job(2, warm), job(3, narrow)}, 1, 4096, 20},
-		{"few cells", scattered, []chat.Job{job(2, cool), job(1, cool), job(2, warm), job(3, narrow)}, 1, 256, 80},
-		{"no cells", scattered, []chat.Job{job(1, cool)}, 0, 20, 100},
+		{"right", scattered, []chat.Job{job(1, cool)}, 0, 4096, 30, false},
+		{"right, and sampled", scattered, []chat.Job{job(1, warm)}, 0, 4096, 40, false},
+		{"half right", everyOther, []chat.Job{job(1, cool)}, 0, 4096, 90, false},
+		{"half right, and sampled", everyOther, []chat.Job{job(1, narrow)}, 0, 4096, 100, false},
+		{"wrong", wrong, []chat.Job{job(1, cool)}, 0, 4096, 100, false},
+		{"until the context is full", scattered, []chat.Job{longer}, 0, 4096, 30, false},
+		{"several texts", scattered, []chat.Job{longer, job(1, cool), job(2, warm), job(3, narrow)}, 1, 4096, 20, false},
+		{"few cells", scattered, []chat.Job{job(2, cool), job(1, cool), job(2, warm), job(3, narrow)}, 1, 256, 80, false},
+		{"no cells", scattered, []chat.Job{job(1, cool)}, 0, 20, 100, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := paired(t, tt.guesses)
@@ -166,7 +167,7 @@ func TestDraftModelChangesNothing(t *testing.T) {
 			if plain.FreeCells != stats.FreeCells || plain.Generated != stats.Generated || plain.Prefilled != stats.Prefilled {
 				t.Errorf("without the second model %+v, with it %+v", plain, stats)
 			}
-			if stats.Steps*100 > plain.Steps*tt.steps || (stats.DraftSteps > 0) != (tt.name != "no cells") {
+			if stats.Steps*100 > plain.Steps*tt.steps || (stats.DraftSteps == 0) != tt.unasked {
 				t.Errorf("%d steps and %d of the second model, %d of %d held; %d steps without", stats.Steps, stats.DraftSteps, stats.Held, stats.Drafted, plain.Steps)
 			}
 			t.Logf("%v and %v, %d and %d steps, %d of the second model, %d of %d held", slow, fast, plain.Steps, stats.Steps, stats.DraftSteps, stats.Held, stats.Drafted)
@@ -184,6 +185,11 @@ func TestDraftModelTurnsItselfOff(t *testing.T) {
 	for i := range many {
 		many[i] = chat.Job{Prompt: testPrompt(i, 20, 5), MaxTokens: 200}
 	}
+	fixed := func(token int32) func(*pairing) {
+		return func(p *pairing) { p.second.favourite = func(int) int32 { return token } }
+	}
+	constrained := []chat.Job{many[0]}
+	constrained[0].Constraint = matcher(t, grammarOf(t, "^[a-y]*$"))
 	for _, tt := range []struct {
 		name   string
 		change func(*pairing)
@@ -194,6 +200,8 @@ func TestDraftModelTurnsItselfOff(t *testing.T) {
 		{"right and fast", func(*pairing) {}, many[:1], 200, 100},
 		{"as slow as the first", func(p *pairing) { p.one = 10 * time.Millisecond }, many[:1], 20, 1},
 		{"wrong", func(p *pairing) { p.second.favourite = wrong }, many[:1], 40, 1},
+		{"says the end", fixed(0), many[:1], 40, 1},
+		{"says what a grammar rules out", fixed(25), constrained, 40, 1}, // "z"
 		{"many streams", func(p *pairing) { p.parallel, p.row = 12, p.one }, many, 120, 0},
 		{"longer than its context", func(p *pairing) { p.context = 15 }, many[:1], 0, 0},
 		{"a prompt of tokens that it lacks", func(p *pairing) { p.tokens = 4 }, many[:1], 0, 0},
@@ -241,6 +249,86 @@ func TestDraftModelReadsPrompts(t *testing.T) {
 		}
 		m.Close()
 	})
+}
+
+// TestDraftModelReadsWhatFits: of long texts that want more cells than there are, some
+// are read whole and get guesses, and not all of them a part.
+func TestDraftModelReadsWhatFits(t *testing.T) {
+	p := paired(t, scattered)
+	p.cells, p.one, p.row = 1000, time.Millisecond, 20*time.Microsecond
+	p.alone = 1 // tells that it is fast
+	jobs := []chat.Job{{Prompt: testPrompt(9, 20, 5), MaxTokens: 200}}
+	for i := range p.parallel {
+		jobs = append(jobs, chat.Job{Prompt: testPrompt(i, 300, 5), MaxTokens: 400})
+	}
+	_, stats, _ := p.run(t, true, jobs)
+	if p.second.read > 6000 || stats.Held < 800 {
+		t.Errorf("%d tokens were read, and %d guesses of %d held", p.second.read, stats.Held, stats.Drafted)
+	}
+}
+
+// TestDraftModelNeedsRoom: no step of the second model is for a guess that the first one
+// has no rows for.
+func TestDraftModelNeedsRoom(t *testing.T) {
+	p := paired(t, scattered)
+	synctest.Test(t, func(t *testing.T) {
+		p.first.capacity = 300
+		m := p.open(t, true)
+		steps := 0
+		p.second.turn = func(int) {
+			steps++
+			second, guessed := m.loop.drafter.second, 0
+			for _, slot := range second.slots {
+				guessed += len(slot.guess.Tokens)
+			}
+			if room := m.loop.room(len(m.loop.running)); guessed >= room && !second.reads {
+				t.Errorf("step %d: room for %d guesses, and there are %d", steps, room, guessed)
+			}
+		}
+		var jobs []chat.Job
+		for i := range 4 {
+			jobs = append(jobs, chat.Job{Prompt: testPrompt(i, 20, 5), MaxTokens: 200})
+		}
+		together(m, jobs...)
+		if s := m.Stats(); steps == 0 || s.Preempted == 0 {
+			t.Errorf("%d steps: %+v", steps, s)
+		}
+		m.Close()
+	})
+}
+
+// leaving is a second model whose client leaves between two of its steps.
+type leaving struct {
+	timed
+	at    int
+	leave func()
+}
+
+func (b leaving) Logits(row int) []float32 {
+	if b.steps == b.at {
+		b.leave()
+	}
+	return b.timed.Logits(row)
+}
+
+// TestLeaveBetweenDraftSteps: nothing more is guessed for a client that left.
+func TestLeaveBetweenDraftSteps(t *testing.T) {
+	for at := 1; at < 20; at++ {
+		synctest.Test(t, func(t *testing.T) {
+			p := paired(t, scattered)
+			ctx, cancel := context.WithCancel(t.Context())
+			m := p.open(t, true)
+			m.loop.drafter.second.Backend = leaving{timed{p.second, p.one, p.row}, at, cancel}
+			for range m.Decode(ctx, chat.Job{Prompt: testPrompt(1, 20, 5), MaxTokens: 200}) {
+			}
+			time.Sleep(time.Second) // for all that it does yet
+			if p.second.steps != at {
+				t.Errorf("%d more steps for a client that left after step %d", p.second.steps-at, at)
+			}
+			p.checkSlots(t, m)
+			m.Close()
+		})
+	}
 }
 
 // TestLeaveDraftModel: a client that leaves, in a step of the second model too, leaves

@@ -63,16 +63,20 @@ func (s *sequence) most(context int) int {
 
 // planRows decides how many tokens of each guess are checked.
 func (l *loop) planRows(generating []*sequence) (tokens float64, rows int) {
-	room := min(l.cells.available(), BatchRows) - len(generating)
 	guesses, records := make([]draft.Guess, len(generating)), make([]*draft.Record, len(generating))
 	for i, s := range generating {
 		guesses[i], records[i] = s.guesser.Guess, &s.guesser.record
 	}
-	tokens, rows = draft.Plan(guesses, records, &l.drafter.pace, room)
+	tokens, rows = draft.Plan(guesses, records, &l.drafter.pace, l.room(len(generating)))
 	for i, s := range generating {
 		s.drafted = guesses[i].Rows
 	}
 	return tokens, rows
+}
+
+// room is how many rows guesses may have beside those of the sequences that generate.
+func (l *loop) room(generating int) int {
+	return min(min(l.cells.available(), BatchRows)-generating, draft.MaxRows)
 }
 
 // guess guesses at most most tokens that follow s.

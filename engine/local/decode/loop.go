@@ -72,6 +72,10 @@ const (
 	Failed              // the state of the batch's sequences is unknown
 )
 
+func (o Outcome) String() string {
+	return [...]string{Computed: "computed", CacheFull: "cache full", Interrupted: "interrupted", Failed: "failed"}[o]
+}
+
 // Larger prefill chunks amortize weight reads but spill out of the CPU caches
 // and delay generating sequences. (On two x86-64 cores, with models of 0.1 to
 // 1.5 billion parameters, chunks of 128 tokens prefill 1.0 to 1.4 times as fast

@@ -71,7 +71,7 @@ func (k Kernels) describe(file *gguf.File) string {
 }
 
 // describeKernels lists the types of matrices by what multiplies them: as instructions
-// says of types and widths, or ggml, which comes last. F32 is not told.
+// says of types and widths, or ggml, which comes last. F32 is left out.
 func describeKernels(tensors []gguf.Tensor, tied bool, instructions func(format string, width int64) string) string {
 	const ggml = "ggml"
 	formats := map[string][]string{}

@@ -30,7 +30,7 @@ func (d *Depth) of(rows int) float64 {
 	return unmeasured * ratio * d.model.of(rows)
 }
 
-// Row reports whether a guess that is right with a chance is worth its row in the step.
+// Row reports whether a guess is worth its row in the step, by the chance that it is right.
 func (d *Depth) Row(chance float64) bool { return d.better(chance, d.step.share) }
 
 // Further reports whether guesses, one for each of some sequences, are worth a step of
@@ -60,11 +60,11 @@ func (d *Depth) Forget() {
 // leastExpected is how many tokens a text is taken to go on at least.
 const leastExpected = 128
 
-// Repays reports whether it pays to let the model read behind tokens of a text, so that
-// it can guess with a chance beside that of others, of which there are as many as
-// sequences. A text is taken to go on for as long as it has gone on already: so what is
-// read in vain takes no longer than what could have been saved.
-func (d *Depth) Repays(chance float64, behind, generated, sequences int) bool {
+// Repays reports whether it pays to let the model read the tokens that it is behind of a
+// text, one of as many as sequences. chance is that of each guess to be right. A text is
+// taken to go on for as long as it has gone on already, if as many tokens are left: so
+// what is read in vain takes no longer than what could have been saved.
+func (d *Depth) Repays(chance float64, behind, generated, left, sequences int) bool {
 	each := d.of(sequences)/float64(sequences) + d.step.share
 	all, gain, took := *d, 0.0, 0.0
 	for c, n := chance, 0; n < MaxTokens && all.better(c, each); c, n = c*chance, n+1 {
@@ -74,6 +74,6 @@ func (d *Depth) Repays(chance float64, behind, generated, sequences int) bool {
 		took += each
 	}
 	saved := gain*d.time/d.tokens - took
-	steps := float64(max(generated, leastExpected)) / (1 + gain)
+	steps := float64(min(max(generated, leastExpected), left)) / (1 + gain)
 	return saved*steps > d.of(behind)
 }

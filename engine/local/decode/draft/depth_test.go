@@ -40,15 +40,18 @@ func TestRepays(t *testing.T) {
 		name              string
 		chance            float64
 		behind, generated int
+		left              int
 		want              bool
 	}{
-		{"a short prompt", 0.8, 100, 1, true},
-		{"a very long one", 0.8, 20_000, 1, false},
-		{"a very long one, and a long answer", 0.8, 20_000, 3000, true},
-		{"a model that is wrong", 0.1, 100, 1000, false},
+		{"a short prompt", 0.8, 100, 1, 4096, true},
+		{"a short prompt, and few tokens left", 0.8, 100, 1, 5, false},
+		{"a very long one", 0.8, 20_000, 1, 4096, false},
+		{"a very long one, and a long answer", 0.8, 20_000, 3000, 4096, true},
+		{"a very long one, and a long answer near its end", 0.8, 20_000, 3000, 100, false},
+		{"a model that is wrong", 0.1, 100, 1000, 4096, false},
 	} {
 		d := NewDepth(1, 1, &step, &model)
-		if got := d.Repays(tt.chance, tt.behind, tt.generated, 1); got != tt.want {
+		if got := d.Repays(tt.chance, tt.behind, tt.generated, tt.left, 1); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
