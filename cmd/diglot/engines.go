@@ -323,6 +323,7 @@ func libraryConfig(env environment, models *store.Store, files process.Files, l 
 		Parallel:  int(l.Parallel),
 		Draft:     l.Draft.Name(),
 		DraftFile: l.Draft.File(),
+		CanDraft:  l.Draft.CanDraft(log),
 		KeepAlive: time.Duration(o.keepAlive),
 	}, nil
 }

@@ -81,6 +81,23 @@ func TestKnowsArchitectures(t *testing.T) {
 	}
 }
 
+// TestKnowsRecurrent holds the recurrent architectures against those that llama.cpp has.
+func TestKnowsRecurrent(t *testing.T) {
+	constants, text := names(t, "LLM_ARCH_NAMES"), source(t, "llama-arch.cpp")
+	var want []string
+	for _, function := range []string{"llm_arch_is_recurrent(", "llm_arch_is_hybrid("} {
+		for _, m := range regexp.MustCompile(`case (\w+):`).FindAllStringSubmatch(between(t, text, function, "return true"), -1) {
+			want = append(want, constants[m[1]])
+		}
+	}
+	got := recurrent()
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, and llama.cpp has %q", got, want)
+	}
+}
+
 // passedOver are keys that llama.cpp has names for and does not read of a model,
 // or that package inspection looks at elsewhere.
 var passedOver = regexp.MustCompile(`^(general\.(type|quantization_version|alignment|sampling\..*|author|version|url|description|license|source\..*)|adapter\..*|` +

@@ -93,8 +93,14 @@ func guesses(model string, file *gguf.File, path string) error {
 	if err != nil {
 		return err
 	}
+	if embeds, _ := file.Embeds(); embeds || inspection.Recurrent(file) {
+		return errors.New("the model cannot check what it guesses")
+	}
 	if embeds, _ := second.Embeds(); embeds {
 		return errors.New("it generates no text")
+	}
+	if inspection.Recurrent(second) {
+		return errors.New("its state cannot be cut back to before a wrong guess")
 	}
 	return sameVocabulary(model, file, path, second)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/decode"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 )
 
 // TestSameTextWithDraftModel: a model that drafts for itself is nearly always right, and
@@ -72,7 +74,7 @@ func TestSameTextWithDraftModel(t *testing.T) {
 	}
 }
 
-// TestDraftModelRefused: a model with another vocabulary, or without text, is refused
+// TestDraftModelRefused: a model with another vocabulary, without text, or with a state is refused
 // before any weights are loaded, and one that does not fit, too.
 func TestDraftModelRefused(t *testing.T) {
 	smol := modelFile(t, smallest)
@@ -80,6 +82,11 @@ func TestDraftModelRefused(t *testing.T) {
 	if err := os.WriteFile(empty, new(gguf.Draft).Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	recipes, err := inspectiontest.Recipes(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recurrent := recipes[slices.IndexFunc(recipes, func(r inspectiontest.Recipe) bool { return r.Architecture == "mamba" })]
 	for _, tt := range []struct {
 		name  string
 		draft string
@@ -88,6 +95,7 @@ func TestDraftModelRefused(t *testing.T) {
 	}{
 		{"another vocabulary", modelFile(t, "qwen2.5-coder-0.5b"), 1 << 40, "vocabulary"},
 		{"an encoder", modelFile(t, "minilm"), 1 << 40, "generates no text"},
+		{"a recurrent one", written(t, made(t, recurrent)), 1 << 40, "cut back"},
 		{"no model", empty, 1 << 40, "draft model"},
 		{"no memory for both", smol, 300_000_000, "needs"},
 	} {

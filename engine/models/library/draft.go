@@ -11,16 +11,24 @@ func (e *Engine) CheckDraft() *engine.Error {
 	return err
 }
 
-// draftFor returns the file of the model that guesses tokens for a model; empty: none
-// does. What the Modelfile says comes first.
-func (e *Engine) draftFor(d *modelfile.Definition) (string, *engine.Error) {
-	switch name := d.Parameters.Draft; {
-	case name != "":
-		return e.draftNamed(name)
-	case e.config.DraftFile != "":
-		return e.config.DraftFile, nil
+// withDraft adds the file of the model that guesses tokens. What the Modelfile says comes
+// first, and must be right. That of all models is left out where it cannot guess.
+func (e *Engine) withDraft(l Launch, d *modelfile.Definition) (Launch, *engine.Error) {
+	var err *engine.Error
+	if d.Parameters.Draft != "" {
+		l.Draft, err = e.draftNamed(d.Parameters.Draft)
+		return l, err
 	}
-	return e.draftNamed(e.config.Draft)
+	l.Draft = e.config.DraftFile
+	if l.Draft == "" {
+		if l.Draft, err = e.draftNamed(e.config.Draft); err != nil {
+			e.config.Log.Warn("the model loads without the draft model", "model", l.Name, "err", err)
+		}
+	}
+	if l.Draft != "" && e.config.CanDraft != nil && !e.config.CanDraft(l) {
+		l.Draft = ""
+	}
+	return l, nil
 }
 
 // draftNamed finds the file of a model by its name.

@@ -9,9 +9,11 @@ import (
 )
 
 // TestDraft: the model that guesses is that of the Modelfile, else that of all models. A
-// name without such a model is an error of the load.
+// name in a Modelfile without such a model is an error of the load. That of all models is
+// left out where it cannot guess, or is there no more.
 func TestDraft(t *testing.T) {
 	given := File{Name: "given", Path: fileOf(t, "given", "file").Path}
+	cannot := func(l Launch) bool { return l.Name != "big" || l.Draft == "" }
 	for _, tt := range []struct {
 		name   string
 		config Config
@@ -22,6 +24,10 @@ func TestDraft(t *testing.T) {
 		{"none", Config{}, "", "", ""},
 		{"by a flag", Config{Draft: "small"}, "", "blobs", ""},
 		{"by a flag, of a flag", Config{Draft: "given"}, "", given.Path, ""},
+		{"by a flag, which cannot", Config{Draft: "small", CanDraft: cannot}, "", "", ""},
+		{"by a flag, and removed", Config{Draft: "gone", CanDraft: cannot}, "", "", ""},
+		{"by the Modelfile, which is not asked", Config{DraftFile: "/f.gguf", CanDraft: cannot}, `{"draft":"small"}`, "blobs", ""},
+		{"a file, which cannot", Config{DraftFile: "/f.gguf", CanDraft: cannot}, "", "", ""},
 		{"a file", Config{DraftFile: "/f.gguf"}, "", "/f.gguf", ""},
 		{"by the Modelfile", Config{DraftFile: "/f.gguf"}, `{"draft":"small:latest"}`, "blobs", ""},
 		{"an unknown one", Config{}, `{"draft":"none-such"}`, "", `"none-such" does not exist`},
@@ -48,7 +54,7 @@ func TestDraft(t *testing.T) {
 			if got := h.launches[0].Draft; got != tt.want && (tt.want != "blobs" || !strings.Contains(got, "blobs")) {
 				t.Errorf("the draft model is %q, want %q", got, tt.want)
 			}
-			if err := h.CheckDraft(); err != nil {
+			if err := h.CheckDraft(); (err != nil) != (tt.config.Draft == "gone") {
 				t.Error(err)
 			}
 		})

@@ -57,6 +57,11 @@ type Config struct {
 	// its file. Empty: there is none.
 	Draft, DraftFile string
 
+	// CanDraft reports whether the model that Draft or DraftFile names, which is in the
+	// launch, can guess for the model that is launched; else that goes without. Nil: it
+	// can.
+	CanDraft func(Launch) bool
+
 	KeepAlive time.Duration // 0: DefaultKeepAlive; negative: forever
 	Queue     int           // 0: DefaultQueue
 }

@@ -60,12 +60,10 @@ func (e *Engine) open(r *resident, m *model) (*modelfile.Definition, Instance, *
 		instance, err := e.connect(*definition.Remote)
 		return definition, instance, err
 	}
-	draft, refused := e.draftFor(definition)
+	l, refused := e.withDraft(e.launch(m.name, definition), definition)
 	if refused != nil {
 		return nil, nil, refused
 	}
-	l := e.launch(m.name, definition)
-	l.Draft = draft
 	l, refused = e.admit(r, l)
 	if refused != nil {
 		return nil, nil, refused

@@ -3,10 +3,13 @@ package process
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/llamacpp"
 	"github.com/diglot/diglot/engine/models/library"
 )
 
@@ -76,11 +79,10 @@ func (d Draft) args() []string {
 	return []string{"--draft", d.String()}
 }
 
-// draftOf returns the file of the model that guesses tokens for l; empty: none does. A
-// flag that is meant for all models leaves out those that generate no text, and the
-// model itself.
+// draftOf returns the file of the model that guesses tokens for l; empty: none does. No
+// model guesses for one that generates no text, or for itself.
 func (d Draft) draftOf(l library.Launch) string {
-	if d.None || l.Draft == l.Path || len(l.Parts) > 0 {
+	if d.None || l.Draft == "" || len(l.Parts) > 0 || sameFile(l.Draft, l.Path) {
 		return ""
 	}
 	file, err := gguf.Open(l.Path)
@@ -91,4 +93,33 @@ func (d Draft) draftOf(l library.Launch) string {
 		return ""
 	}
 	return l.Draft
+}
+
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// CanDraft returns a function that reports whether the second model, which is meant for
+// all, can guess for a launch, by the headers of both. Where it would have to, and cannot,
+// the log says why.
+func (d Draft) CanDraft(log *slog.Logger) func(library.Launch) bool {
+	return func(l library.Launch) bool {
+		second := d.draftOf(l)
+		if second == "" {
+			return false
+		}
+		if err := llamacpp.CheckDraft(l.Path, second); err != nil {
+			log.Warn("the model loads without the draft model", "model", l.Name, "err", err)
+			return false
+		}
+		return true
+	}
 }

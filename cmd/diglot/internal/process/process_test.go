@@ -1,6 +1,8 @@
 package process
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/local/llamacpp"
 	"github.com/diglot/diglot/engine/models/library"
 )
@@ -145,6 +148,10 @@ func TestDraftOf(t *testing.T) {
 		return path
 	}
 	text, encoder := write("text"), write("encoder", gguf.KeyOf("bert.attention.causal", false))
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(text, link); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name   string
 		draft  Draft
@@ -155,6 +162,7 @@ func TestDraftOf(t *testing.T) {
 		{"none for it", Draft{}, library.Launch{Path: text}, ""},
 		{"turned off", Draft{None: true}, library.Launch{Path: text, Draft: "d"}, ""},
 		{"itself", Draft{}, library.Launch{Path: text, Draft: text}, ""},
+		{"itself, by another name", Draft{}, library.Launch{Path: text, Draft: link}, ""},
 		{"an encoder", Draft{}, library.Launch{Path: encoder, Draft: "d"}, ""},
 		{"an image model", Draft{}, library.Launch{Parts: []string{"p"}, Draft: "d"}, ""},
 	} {
@@ -164,6 +172,51 @@ func TestDraftOf(t *testing.T) {
 		args := launchCommand("p", Limits{Draft: tt.draft}, tt.launch)
 		if i := slices.Index(args, "--draft"); tt.want != "" && (i < 0 || args[i+1] != tt.want) || tt.want == "" && i >= 0 && args[i+1] != "none" {
 			t.Errorf("%s: the command is %q", tt.name, args)
+		}
+	}
+}
+
+// TestCanDraft: by the headers, a model that guesses for all is left out where it cannot
+// guess, and the log says why, unless none was to be expected.
+func TestCanDraft(t *testing.T) {
+	write := func(r inspectiontest.Recipe) string {
+		file, err := inspectiontest.Model(r, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "model.gguf")
+		if err := file.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	recipe := func(architecture, tokenizer string) inspectiontest.Recipe {
+		return inspectiontest.Recipe{Architecture: architecture, Tokenizer: tokenizer}
+	}
+	recipes, err := inspectiontest.Recipes(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mamba := write(recipes[slices.IndexFunc(recipes, func(r inspectiontest.Recipe) bool { return r.Architecture == "mamba" })])
+	large, small, other := write(recipe("llama", "gpt2")), write(recipe("llama", "gpt2")), write(recipe("llama", "llama"))
+	for _, tt := range []struct {
+		name   string
+		launch library.Launch
+		want   bool
+		log    string // part of it
+	}{
+		{"the same vocabulary", library.Launch{Path: large, Draft: small}, true, ""},
+		{"itself", library.Launch{Path: large, Draft: large}, false, ""},
+		{"an image model", library.Launch{Parts: []string{"p"}, Draft: small}, false, ""},
+		{"another vocabulary", library.Launch{Name: "big", Path: large, Draft: other}, false, "model=big err=\"draft model " + other + ": its vocabulary"},
+		{"a recurrent one", library.Launch{Path: large, Draft: mamba}, false, "cannot be cut back"},
+		{"for a recurrent one", library.Launch{Path: mamba, Draft: small}, false, "cannot check what it guesses"},
+		{"one that is removed", library.Launch{Path: large, Draft: small + "x"}, false, "no such file"},
+	} {
+		var log bytes.Buffer
+		got := Draft{}.CanDraft(slog.New(slog.NewTextHandler(&log, nil)))(tt.launch)
+		if got != tt.want || (log.Len() > 0) != (tt.log != "") || !strings.Contains(log.String(), tt.log) {
+			t.Errorf("%s: %v, want %v, and the log says %q, want %q", tt.name, got, tt.want, log.String(), tt.log)
 		}
 	}
 }
