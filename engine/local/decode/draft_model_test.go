@@ -322,6 +322,7 @@ func TestLeaveBetweenDraftSteps(t *testing.T) {
 			for range m.Decode(ctx, chat.Job{Prompt: testPrompt(1, 20, 5), MaxTokens: 200}) {
 			}
 			time.Sleep(time.Second) // for all that it does yet
+			synctest.Wait()
 			if p.second.steps != at {
 				t.Errorf("%d more steps for a client that left after step %d", p.second.steps-at, at)
 			}
