@@ -120,7 +120,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	if err != nil {
 		return err
 	}
-	listeners, err := o.Open("serve", env.getenv, keys)
+	listeners, local, err := o.listen(env, keys, log)
 	if err != nil {
 		return err
 	}
@@ -139,16 +139,12 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	}
 	public, err := handlers.New(config)
 	if err != nil {
-		return errors.Join(err, serving.CloseAll(listeners))
+		return errors.Join(err, serving.CloseAll(listeners), serving.CloseAll(local))
 	}
 	services := serving.Services{}
 	services.Add(listeners, o.Bounds.Connections(log), &serving.Service{Handler: public, Grace: grace, CutOff: cutOff, Log: log})
-	if err := addLocal(services, e, config, o.socket, cutOff, env); err != nil {
-		return errors.Join(err, services.Close())
-	}
-	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
-	if keys == nil {
-		serving.WarnOpen(listeners, log)
+	if err := addLocal(services, e, config, local, cutOff); err != nil {
+		return errors.Join(err, services.Close(), serving.CloseAll(local))
 	}
 	if err := greet(ctx, env, listeners[0].Addr(), e, o); err != nil {
 		return errors.Join(err, services.Close())
@@ -165,6 +161,28 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	})
 }
 
+// listen opens the sockets: those for clients, and the one for the commands of this user,
+// if there is one. Who connects waits until they are served. Programs wait for the line
+// that is printed, so it comes before those of models.
+func (o *serveOptions) listen(env environment, keys *handlers.Keys, log *slog.Logger) (public, local []net.Listener, err error) {
+	public, err = o.Open("serve", env.getenv, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := serving.ListenLocally(env.getenv, o.socket, log)
+	if err != nil {
+		return nil, nil, errors.Join(err, serving.CloseAll(public))
+	}
+	if l != nil {
+		local = append(local, l)
+	}
+	fmt.Fprintf(env.stderr, "listening on http://%s\n", public[0].Addr())
+	if keys == nil {
+		serving.WarnOpen(public, log)
+	}
+	return public, local, nil
+}
+
 // config is the configuration of the handlers.
 func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *serving.Readiness, trace io.Writer, log *slog.Logger) handlers.Config {
 	c := o.Config(keys, log)
@@ -174,15 +192,14 @@ func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *serving.Re
 }
 
 // addLocal adds what the commands of this user ask, whom no key is asked of.
-func addLocal(s serving.Services, e *engines, config handlers.Config, socket string, cutOff func(), env environment) error {
-	l, err := serving.ListenLocally(env.getenv, socket, config.Log)
-	if err != nil || l == nil {
-		return err
+func addLocal(s serving.Services, e *engines, config handlers.Config, local []net.Listener, cutOff func()) error {
+	if len(local) == 0 {
+		return nil
 	}
 	config.Keys = nil
 	api, err := handlers.New(config)
 	if err != nil {
-		return errors.Join(err, l.Close())
+		return err
 	}
 	handler := control.New(control.Config{
 		Library: e,
@@ -191,7 +208,7 @@ func addLocal(s serving.Services, e *engines, config handlers.Config, socket str
 		Version: build.Version(),
 		Log:     config.Log,
 	})
-	s.Add([]net.Listener{l}, handlers.ConnectionLimits{All: localConnections},
+	s.Add(local, handlers.ConnectionLimits{All: localConnections},
 		&serving.Service{Handler: handler, Grace: grace, CutOff: cutOff, Log: config.Log})
 	return nil
 }
