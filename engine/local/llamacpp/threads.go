@@ -49,7 +49,7 @@ func countCores(cpuinfo []byte) int {
 // governor sets the number of threads for each step, by the cores that others need: what
 // other processes used, and what the computing threads waited for. Beside a process that
 // never waits, two threads on two cores get three quarters of them, and most of that is
-// spent at barriers: one thread is four times as fast.
+// spent at barriers: one thread was measured to be two to four times as fast.
 type governor struct {
 	max     int   // threads
 	cores   int   // that this process may use
