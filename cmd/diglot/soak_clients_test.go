@@ -202,6 +202,22 @@ func (k *soak) askAll() {
 	running.Wait()
 }
 
+// fill asks about long texts, as many at a time as are computed: then all KV
+// cells have been used, which take memory from then on.
+func (k *soak) fill() {
+	var running sync.WaitGroup
+	for i := range soakParallel {
+		text := strings.Repeat(fmt.Sprintf("word %d ", i), soakContext/4)
+		body, err := json.Marshal(map[string]any{"model": "m", "max_tokens": 8, "messages": []any{map[string]string{"role": "user", "content": text}}})
+		if err != nil {
+			k.t.Error(err)
+		}
+		answered := func([]byte) (string, error) { return "", nil }
+		running.Go(func() { k.ask(soakCase{"a long text", "/v1/messages", string(body), http.StatusOK, answered, ""}) })
+	}
+	running.Wait()
+}
+
 func (k *soak) request(c soakCase) *http.Request {
 	r, err := http.NewRequest(http.MethodPost, "http://"+k.server.address+c.path, strings.NewReader(c.body))
 	if err != nil {

@@ -29,7 +29,9 @@ var (
 )
 
 const (
-	soakClients = 16
+	soakClients  = 16
+	soakContext  = 1024
+	soakParallel = 4
 
 	// soakPeriod is a time in which the model's process is killed once, at
 	// its first quarter. Memory is looked at when one is over.
@@ -123,7 +125,7 @@ func startSoaked(t *testing.T) *soaked {
 	t.Helper()
 	home := t.TempDir()
 	c := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--socket", "none",
-		"--model", "m="+smallestModel(t), "--context", "1024", "--parallel", "4", "--threads", "1")
+		"--model", "m="+smallestModel(t), "--context", strconv.Itoa(soakContext), "--parallel", strconv.Itoa(soakParallel), "--threads", "1")
 	c.Env = append(os.Environ(), "HOME="+home)
 	stderr, err := c.StderrPipe()
 	if err != nil {
@@ -227,6 +229,7 @@ func (k *soak) measure(before footprint) footprint {
 	defer k.rest.Unlock()
 	k.askOnce() // a process that was killed is there again
 	k.askAll()  // what is made on first use is made
+	k.fill()
 	k.http.CloseIdleConnections()
 	var f footprint
 	for same := 0; same < 3; {
