@@ -108,6 +108,10 @@ func TestDraftModelRefused(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
+	_, err = Open(t.Context(), Options{Path: modelFile(t, "minilm"), Draft: smol, Context: 512, Parallel: 1, Available: func() (int64, error) { return 1 << 40, nil }})
+	if refused := engine.AsError(err); refused == nil || refused.Code != engine.CodeUnsupported || !strings.Contains(refused.Message, "cannot check what it guesses") {
+		t.Errorf("for an encoder: %v", err)
+	}
 	m := openModel(t, Options{Path: smol, Context: 512, Parallel: 1, Available: func() (int64, error) { return 300_000_000, nil }})
 	m.Close() // without the second model it fits
 }

@@ -16,7 +16,7 @@ func (e *Engine) CheckDraft() *engine.Error {
 func (e *Engine) withDraft(l Launch, d *modelfile.Definition) (Launch, *engine.Error) {
 	var err *engine.Error
 	if d.Parameters.Draft != "" {
-		l.Draft, err = e.draftNamed(d.Parameters.Draft)
+		l.Draft, err = e.draftFor(l, d.Parameters.Draft)
 		return l, err
 	}
 	l.Draft = e.config.DraftFile
@@ -29,6 +29,20 @@ func (e *Engine) withDraft(l Launch, d *modelfile.Definition) (Launch, *engine.E
 		l.Draft = ""
 	}
 	return l, nil
+}
+
+// draftFor finds the file of a model by its name, to guess tokens for l.
+func (e *Engine) draftFor(l Launch, name string) (string, *engine.Error) {
+	file, err := e.draftNamed(name)
+	switch {
+	case err != nil:
+		return "", err
+	case len(l.Parts) > 0:
+		return "", noDraft(name, engine.Errorf(engine.CodeUnsupported, "An image model generates no text."))
+	case file == l.Path:
+		return "", noDraft(name, engine.Errorf(engine.CodeUnsupported, "It is the model itself."))
+	}
+	return file, nil
 }
 
 // draftNamed finds the file of a model by its name.
@@ -45,20 +59,14 @@ func (e *Engine) draftNamed(name string) (string, *engine.Error) {
 	case err != nil:
 		return "", noDraft(name, err)
 	case d.Model == "":
-		refused := noDraft(name, nil)
-		refused.Message += " It has no GGUF file of a language model."
-		return "", refused
+		return "", noDraft(name, engine.Errorf(engine.CodeUnsupported, "It has no GGUF file of a language model."))
 	}
 	return d.Model, nil
 }
 
 // noDraft is the error for a name without a model that guesses tokens.
 func noDraft(name string, cause error) *engine.Error {
-	err := engine.Errorf(engine.CodeUnsupported, "The draft model %q cannot be used.", name).At(engine.Place{Field: engine.FieldModel})
-	if cause == nil {
-		return err
-	}
 	known := engine.AsError(cause)
-	err.Message += " " + known.Message
-	return err.Because(known.Err)
+	return engine.Errorf(engine.CodeUnsupported, "The draft model %q cannot be used. %s", name, known.Message).
+		At(engine.Place{Field: engine.FieldModel}).Because(known.Err)
 }

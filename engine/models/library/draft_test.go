@@ -33,6 +33,7 @@ func TestDraft(t *testing.T) {
 		{"an unknown one", Config{}, `{"draft":"none-such"}`, "", `"none-such" does not exist`},
 		{"not a name", Config{}, `{"draft":"../../f.gguf"}`, "", "cannot be used"},
 		{"a remote one", Config{}, `{"draft":"cloud"}`, "", "no GGUF file"},
+		{"itself", Config{}, `{"draft":"big"}`, "", "the model itself"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.config.Files = []File{given}
@@ -61,6 +62,11 @@ func TestDraft(t *testing.T) {
 	}
 	h := newHouse(t, Config{Draft: "missing"})
 	defer h.Close()
+	h.create(t, "small", "small", 8, "")
+	h.put(t, "image", store.Config{}, map[string]string{store.MediaTypeDiffusion: "image", store.MediaTypeParams: `{"draft":"small"}`})
+	if err := h.Load(t.Context(), "image"); err == nil || !strings.Contains(err.Error(), "An image model generates no text") {
+		t.Errorf("an image model: %v", err)
+	}
 	if err := h.CheckDraft(); err == nil {
 		t.Error("a draft model that is missing passes the check")
 	}

@@ -235,7 +235,7 @@ func (b *builder) whole() error {
 			return last.errorf("FROM %s: %v", last.Value, err)
 		}
 	}
-	return nil
+	return b.drafted(last)
 }
 
 // runnable checks by its metadata that a model can be loaded, before gigabytes
@@ -259,13 +259,7 @@ func (b *builder) warn() {
 	for _, w := range b.recipe.warnings {
 		b.src.warn(w)
 	}
-	if b.isRemote() {
-		for _, name := range []string{"num_ctx", "num_thread", "draft"} {
-			if _, ok := b.recipe.params[name]; ok {
-				b.src.warn(fmt.Sprintf("PARAMETER %s has no effect: the remote server decides it.", name))
-			}
-		}
-	}
+	b.warnUnused()
 	// The base model's REQUIRES is not compared: most are versions of Ollama.
 	if want := b.recipe.requires; b.src.Version != "" && older(b.src.Version, want) {
 		b.src.warn(fmt.Sprintf("REQUIRES %s is newer than this version, %s; the model may not work, unless a version of Ollama is meant.", want, b.src.Version))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/models/store"
 )
 
@@ -44,6 +45,24 @@ func llama(extra ...any) *gguf.Draft {
 		floats("blk.0.ffn_gate.weight", 9, 8, 3), floats("blk.0.ffn_up.weight", 10, 8, 3),
 		gguf.Weight{Name: "blk.0.ffn_down.weight", Type: gguf.F16, Dims: []uint64{3, 8}, Data: bytes.Repeat([]byte{11}, 48)},
 	)
+}
+
+// embedder is a model that makes embeddings and no text.
+func embedder() *gguf.Draft { return llama("llama.pooling_type", uint32(gguf.PoolingMean)) }
+
+// recurrent is a model whose state covers a whole text.
+func recurrent(t *testing.T) *gguf.Draft {
+	t.Helper()
+	recipes, err := inspectiontest.Recipes(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(recipes, func(r inspectiontest.Recipe) bool { return r.Architecture == "mamba" })
+	model, err := inspectiontest.Model(recipes[i], 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
 }
 
 // projector is one of one layer that the model of llama could use.

@@ -121,6 +121,11 @@ func (b *builder) wholeImage(last Instruction) error {
 		return last.errorf("an image model has no conversation; only FROM, ADAPTER, PARAMETER and LICENSE can be used with it")
 	case b.recipe.remoteModel != "":
 		return last.errorf("PARAMETER model names a remote model and requires FROM https://HOST/v1")
+	case b.recipe.params[parameterAffinity] != nil:
+		return last.errorf("PARAMETER %s is for a remote model and requires FROM https://HOST/v1", parameterAffinity)
+	}
+	if err := b.drafted(last); err != nil {
+		return err
 	}
 	var m diffusion.Model
 	for _, p := range b.parts {

@@ -76,6 +76,9 @@ const parameterModel = "model"
 // parameterAffinity is only for remote models.
 const parameterAffinity = "affinity_header"
 
+// parameterDraft is only for models that generate text.
+const parameterDraft = "draft"
+
 // Reasons that several parameters share.
 const (
 	placed    = "memory placement is decided when the model is loaded"
@@ -91,7 +94,7 @@ var table = append(samplingParameters(), []parameter{
 	// -1 is unlimited and -2 is the rest of the context, which is the same here.
 	{name: "num_predict", kind: whole, min: -2, max: maxCount, set: func(p *Parameters, v any) { p.MaxTokens = positive(v) }},
 	{name: "stop", kind: texts, set: func(p *Parameters, v any) { p.Stop = v.([]string) }},
-	{name: "draft", kind: line, set: func(p *Parameters, v any) { p.Draft = v.(string) }},
+	{name: parameterDraft, kind: line, set: func(p *Parameters, v any) { p.Draft = v.(string) }},
 	{name: parameterAffinity, kind: header, set: func(p *Parameters, v any) { p.AffinityHeader = v.(string) }},
 
 	{name: "steps", draws: true, kind: whole, min: 1, max: maxSteps, set: func(p *Parameters, v any) { p.Drawing.Steps = int(v.(int64)) }},

@@ -80,16 +80,9 @@ func (d Draft) args() []string {
 }
 
 // draftOf returns the file of the model that guesses tokens for l; empty: none does. No
-// model guesses for one that generates no text, or for itself.
+// model guesses for an image model, or for itself.
 func (d Draft) draftOf(l library.Launch) string {
 	if d.None || l.Draft == "" || len(l.Parts) > 0 || sameFile(l.Draft, l.Path) {
-		return ""
-	}
-	file, err := gguf.Open(l.Path)
-	if err != nil {
-		return l.Draft // the load will tell
-	}
-	if embeds, _ := file.Embeds(); embeds {
 		return ""
 	}
 	return l.Draft
@@ -107,13 +100,24 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
+// embeds reports whether a file is a model that generates no text. One that cannot be read
+// is not: its load will tell.
+func embeds(path string) bool {
+	file, err := gguf.Open(path)
+	if err != nil {
+		return false
+	}
+	only, _ := file.Embeds()
+	return only
+}
+
 // CanDraft returns a function that reports whether the second model, which is meant for
-// all, can guess for a launch, by the headers of both. Where it would have to, and cannot,
-// the log says why.
+// all, can guess for a launch, by the headers of both. Where it cannot, the log says why;
+// not for embedding models and others for which it is not meant.
 func (d Draft) CanDraft(log *slog.Logger) func(library.Launch) bool {
 	return func(l library.Launch) bool {
 		second := d.draftOf(l)
-		if second == "" {
+		if second == "" || embeds(l.Path) {
 			return false
 		}
 		if err := llamacpp.CheckDraft(l.Path, second); err != nil {
