@@ -47,7 +47,7 @@ https://host/v1, PARAMETER model NAME). "diglot show NAME --modelfile" prints th
 Modelfile of an existing model.
 
 PARAMETER draft NAME names a smaller model with the same vocabulary, which guesses
-tokens and makes a large model faster.
+tokens and makes a large model faster; not for texts with images.
 
 A GGUF file in place of the Modelfile is the same as a Modelfile with a FROM line for
 it. FILE and -f FILE are the same.`,

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -17,8 +18,8 @@ import (
 )
 
 // TestRunnerDraft: the confined process of a model reads the file of the model that
-// guesses tokens, and says the same with it and without; one with another vocabulary is
-// refused.
+// guesses tokens, and says the same with it and without, and how good the guesses are in
+// the log; one with another vocabulary is refused.
 func TestRunnerDraft(t *testing.T) {
 	same := filepath.Join(t.TempDir(), "same.gguf")
 	if err := os.Symlink(smallestModel(t), same); err != nil {
@@ -50,7 +51,8 @@ func TestRunnerDraft(t *testing.T) {
 		t.Fatalf("alone: %q, %v\n%s", want, err, log)
 	}
 	got, log, err := say(process.Draft{Model: same})
-	if err != nil || got != want || !strings.Contains(log, "draft model loaded") {
+	guesses := regexp.MustCompile(`guesses of the draft model[^\n]* steps=[1-9]\d* checked=[1-9]\d* held=\d+ generated=60`)
+	if err != nil || got != want || !strings.Contains(log, "draft model loaded") || !guesses.MatchString(log) {
 		t.Errorf("with a draft model: %q, %v, want %q\n%s", got, err, want, log)
 	}
 	_, log, err = say(process.Draft{Model: filepath.Join(filepath.Dir(smallestModel(t)), "qwen2.5-coder-0.5b.gguf")})

@@ -50,11 +50,11 @@ func (c *cells) release(held []int32, keep int) []int32 {
 	return held[:keep]
 }
 
-// distinct counts the cells that the sequences use, shared ones once.
-func (c *cells) distinct(seqs []*sequence) int {
+// distinct counts the cells that all hold, shared ones once.
+func distinct[T any](c *cells, all []T, held func(T) []int32) int {
 	n := 0
-	for _, s := range seqs {
-		for _, cell := range s.cells {
+	for _, one := range all {
+		for _, cell := range held(one) {
 			if !c.seen[cell] {
 				c.seen[cell] = true
 				n++
@@ -62,5 +62,16 @@ func (c *cells) distinct(seqs []*sequence) int {
 		}
 	}
 	clear(c.seen)
+	return n
+}
+
+// unshared counts the cells that only their sequence has.
+func (c *cells) unshared(held []int32) int {
+	n := 0
+	for _, cell := range held {
+		if c.refs[cell] == 1 {
+			n++
+		}
+	}
 	return n
 }

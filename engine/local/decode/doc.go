@@ -28,6 +28,10 @@
 // as the guess in the next row is what it sampled. The cells of the others are freed.
 // Where prompts are being prefilled there are no guesses: such batches are full.
 //
+// A second model, which guesses, has a slot for each running sequence and KV cells of its
+// own. It, too, decodes only once what several texts begin with: the others wait for the
+// oldest, and share its cells.
+//
 // # Images
 //
 // The embeddings of an image occupy KV cells like tokens do. In the tokens of a

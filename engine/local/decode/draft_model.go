@@ -14,6 +14,7 @@ import (
 type DraftBackend interface {
 	Decode(batch []Entry, sharedPrefix bool) Outcome
 	Logits(row int) []float32
+	CopySequence(src, dst, n int)
 	RemoveSequence(id int)
 	Truncate(id, n int)
 	Interrupt()
@@ -43,8 +44,9 @@ type speculator struct {
 	log   *slog.Logger
 	pace  draft.Pace
 	slots []*slot
-	free  int // cells
+	cells *cells
 	batch []Entry
+	told  time.Time // when the log last said how good its guesses are
 
 	// In the current round.
 	rows     int  // that the batch still has
@@ -53,29 +55,8 @@ type speculator struct {
 	reads    bool // pieces of texts that are far behind
 }
 
-// slot is a sequence of the second model. It keeps its text after the request that it
-// belonged to, for the next turn of a conversation.
-type slot struct {
-	id     int
-	busy   bool
-	tokens []int32 // decoded
-	sure   int     // of these, those that are known to be of the text
-
-	// Its guess that the turn ends, which is no token of a guess.
-	endAt   int // after as many tokens; 0: there is none
-	endKind draft.Kind
-
-	// In the current round.
-	rows   int // in the batch
-	row    int // of the batch: the last of them
-	guess  draft.Guess
-	most   int     // tokens of the guess
-	chance float64 // that all of it is right
-	ended  bool    // nothing follows the guess
-}
-
 func newSpeculator(m DraftModel, vocab *Vocabulary, parallel int, log *slog.Logger) *speculator {
-	p := &speculator{DraftModel: m, vocab: vocab, log: log, pace: draft.NewModelPace(), free: m.Cells}
+	p := &speculator{DraftModel: m, vocab: vocab, log: log, pace: draft.NewModelPace(), cells: newCells(m.Cells)}
 	for id := range parallel {
 		p.slots = append(p.slots, &slot{id: id})
 	}
@@ -88,6 +69,9 @@ func newSpeculator(m DraftModel, vocab *Vocabulary, parallel int, log *slog.Logg
 // fewBehind is how many tokens a text may be behind, and be read along with the others.
 const fewBehind = draft.MaxTokens
 
+// caughtUp is how many tokens a text is behind whose last guess held.
+const caughtUp = 2
+
 // speculate replaces the guesses of sequences by what the second model says, where that
 // is worth its steps. It reports whether it replaced any.
 func (l *loop) speculate(generating []*sequence, depth draft.Depth) bool {
@@ -99,7 +83,7 @@ func (l *loop) speculate(generating []*sequence, depth draft.Depth) bool {
 	for len(asked) > 0 && slices.ContainsFunc(generating, func(s *sequence) bool { return !s.canceled() }) {
 		batch := p.fill(asked)
 		start := p.Now()
-		outcome := l.interruptible(generating, func() Outcome { return p.Backend.Decode(batch, len(batch) >= 2*len(asked)) })
+		outcome := l.interruptible(generating, func() Outcome { return p.Backend.Decode(batch, p.sharesPrefix(asked)) })
 		if outcome != Computed {
 			p.fail(outcome, asked)
 			break
@@ -108,7 +92,7 @@ func (l *loop) speculate(generating []*sequence, depth draft.Depth) bool {
 			p.pace.Add(len(batch), p.Now().Sub(start))
 		}
 		p.reads = false
-		l.countDraftStep(p.Now().Sub(start))
+		l.count(Stats{DraftSteps: 1, Decoding: p.Now().Sub(start)})
 		for _, s := range asked {
 			p.advance(s)
 		}
@@ -162,39 +146,76 @@ func (d *drafter) countWrong(s *sequence, k draft.Kind) {
 }
 
 // choose lists the sequences to ask, with the rows that they need first. Of texts that
-// are far behind it lets the model read a piece, if that will pay.
-func (p *speculator) choose(generating []*sequence, room int, depth *draft.Depth) (asked []*sequence) {
+// are far behind it lets the model read a piece, if that will pay; also of those that are
+// a little behind, if a guess for each is not worth all their rows now.
+func (p *speculator) choose(generating []*sequence, room int, depth *draft.Depth) []*sequence {
 	p.rows, p.room, p.reserved = DraftRows, room, 0
-	gain, rows := 0.0, 0
-	var reading []*sequence
+	near, far, gain := p.divide(generating, depth)
+	alone := *depth
+	if len(near) > 0 && !depth.Further(gain, len(near), DraftRows-p.rows) {
+		far = append(far, slices.DeleteFunc(near, func(s *sequence) bool { return s.slot.rows <= caughtUp })...)
+		near, p.rows, p.reserved = nil, DraftRows, 0
+	}
+	reading := p.repaying(far, &alone, len(generating))
+	for _, s := range generating {
+		if !slices.Contains(near, s) && !slices.Contains(reading, s) {
+			s.guesser.record.Forget(draft.Modelled)
+		}
+	}
+	asked := append(near, p.read(reading)...)
+	if len(asked) == 0 {
+		depth.Forget()
+	}
+	return asked
+}
+
+// divide divides the sequences into those for which a guess may be worth the rows that the
+// model has not decoded, and those that are far behind. gain is the sum of the chances of
+// those guesses. The others are not to be asked.
+func (p *speculator) divide(generating []*sequence, depth *draft.Depth) (near, far []*sequence, gain float64) {
 	for _, s := range generating {
 		chance := s.guesser.record.Chance(draft.Modelled)
 		switch behind := p.take(s, chance); {
 		case behind == 0:
 		case behind > fewBehind:
-			if depth.Repays(chance, behind, s.generated, s.most(p.Context)+1, len(generating)) {
-				reading = append(reading, s)
-			}
-		case rows+behind <= p.rows && len(asked) < p.room && depth.Row(chance) && p.reserve(s.slot, behind):
+			far = append(far, s)
+		case behind <= p.rows && len(near) < p.room && depth.Row(chance) && p.reserve(s.slot, behind):
 			s.slot.rows = behind
+			p.rows -= behind
 			gain += chance
-			rows += behind
-			asked = append(asked, s)
+			near = append(near, s)
 		}
 	}
-	if len(asked) > 0 && !depth.Further(gain, len(asked), rows) {
-		asked, rows, p.reserved = nil, 0, 0
-	}
-	p.rows -= rows
-	for _, s := range generating {
-		if !slices.Contains(asked, s) && !slices.Contains(reading, s) {
-			s.guesser.record.Forget(draft.Modelled)
+	return near, far, gain
+}
+
+// repaying lists those of the texts far behind that are worth reading.
+func (p *speculator) repaying(far []*sequence, depth *draft.Depth, sequences int) (reading []*sequence) {
+	for _, s := range far {
+		chance := s.guesser.record.Chance(draft.Modelled)
+		if depth.Repays(chance, toRead(s, far), s.generated, s.most(p.Context)+1, sequences) {
+			reading = append(reading, s)
 		}
 	}
-	if asked = append(asked, p.read(reading)...); len(asked) == 0 {
-		depth.Forget()
+	return reading
+}
+
+// toRead is how many tokens are read for s. Those that other texts begin with, too, are
+// read once for all, and are divided among them.
+func toRead(s *sequence, far []*sequence) int {
+	from, tokens := s.slot.sure, 0.0
+	var shared []int // of each other text, up to where it is the same
+	for _, other := range far {
+		if n := alike(s.tokens, other.tokens, from+fewBehind); n > 0 && other != s {
+			shared = append(shared, n)
+		}
 	}
-	return asked
+	slices.Sort(shared)
+	for i, n := range shared {
+		tokens += float64(n-from) / float64(len(shared)-i+1)
+		from = n
+	}
+	return int(tokens) + len(s.tokens) - from
 }
 
 // take gives s a slot, and returns how many of its tokens the model has not decoded; 0:
@@ -211,100 +232,44 @@ func (p *speculator) take(s *sequence, chance float64) (behind int) {
 	t := s.slot
 	t.rows, t.most, t.chance, t.ended, t.guess = 0, most, 1, false, draft.Guess{}
 	// At least one token is decoded, for its logits.
-	t.sure += commonPrefix(t.tokens[t.sure:], s.tokens[t.sure:len(s.tokens)-1])
+	begins := s.tokens[:len(s.tokens)-1]
+	t.sure += commonPrefix(t.tokens[t.sure:], begins[t.sure:])
+	p.share(t, begins)
 	if slices.ContainsFunc(s.tokens[t.sure:], func(token int32) bool { return int(token) >= p.Tokens }) {
 		return 0
 	}
 	return len(s.tokens) - t.sure
 }
 
-// slotFor returns the idle slot whose text begins like tokens for longest, and of those
-// the one with the shortest text. There is always one: slots are as many as running
-// sequences.
-func (p *speculator) slotFor(tokens []int32) *slot {
-	var best *slot
-	longest := -1
-	for _, t := range p.slots {
-		if t.busy {
-			continue
-		}
-		if n := commonPrefix(t.tokens, tokens); n > longest || n == longest && len(t.tokens) < len(best.tokens) {
-			best, longest = t, n
-		}
-	}
-	return best
-}
-
-// leaveSlot lets other sequences have the slot.
-func (s *sequence) leaveSlot() {
-	if s.slot != nil {
-		s.slot.busy = false
-		s.slot = nil
-	}
-}
-
-// reserve makes the text of t end where it is no longer that of its sequence, and
-// reserves cells for rows more and a guess. Idle slots make room, if that is enough. It
-// returns false if there is none.
-func (p *speculator) reserve(t *slot, rows int) bool {
-	p.truncate(t, t.sure)
-	need := p.reserved + rows + t.most
-	if p.free+p.idle() < need {
-		return false
-	}
-	for _, idle := range p.slots {
-		if p.free < need && !idle.busy {
-			p.truncate(idle, 0)
-		}
-	}
-	p.reserved = need
-	return true
-}
-
-// idle is how many cells the idle slots hold.
-func (p *speculator) idle() (cells int) {
-	for _, t := range p.slots {
-		if !t.busy {
-			cells += len(t.tokens)
-		}
-	}
-	return cells
-}
-
-func (p *speculator) truncate(t *slot, n int) {
-	switch {
-	case n == len(t.tokens):
-		return
-	case n == 0:
-		p.Backend.RemoveSequence(t.id)
-	default:
-		p.Backend.Truncate(t.id, n)
-	}
-	p.free += len(t.tokens) - n
-	t.tokens, t.sure = t.tokens[:n], min(t.sure, n)
-}
-
 // read gives a piece of the batch to texts that are far behind, in fair shares. They are
 // those, the oldest first, for all of which there are cells: a text that is read in part
-// has no guesses. The others give up their cells.
-func (p *speculator) read(reading []*sequence) (asked []*sequence) {
-	reading = slices.DeleteFunc(reading, func(s *sequence) bool {
-		fits := p.reserve(s.slot, len(s.tokens)-s.slot.sure)
-		if !fits {
+// has no guesses. The others give up their cells. Of texts that begin alike the oldest is
+// read, and the others wait to share its cells.
+func (p *speculator) read(behind []*sequence) (reading []*sequence) {
+	for _, s := range behind {
+		switch {
+		case waits(s, reading):
+		case p.reserve(s.slot, len(s.tokens)-s.slot.sure):
+			reading = append(reading, s)
+		default:
 			p.truncate(s.slot, 0)
 		}
-		return !fits
-	})
-	for i, s := range reading {
-		rows := min(len(s.tokens)-s.slot.sure, p.rows/(len(reading)-i))
-		if rows > 0 {
-			s.slot.rows = rows
-			p.rows -= rows
-			asked = append(asked, s)
-		}
 	}
-	p.reads = len(asked) > 0
-	return asked
+	for i, s := range reading {
+		s.slot.rows = min(len(s.tokens)-s.slot.sure, p.rows/(len(reading)-i))
+		p.rows -= s.slot.rows
+	}
+	reading = slices.DeleteFunc(reading, func(s *sequence) bool { return s.slot.rows == 0 })
+	p.reads = len(reading) > 0
+	return reading
+}
+
+// waits reports whether one of the texts that are being read will have much of s.
+func waits(s *sequence, reading []*sequence) bool {
+	begins := s.tokens[:len(s.tokens)-1]
+	return slices.ContainsFunc(reading, func(older *sequence) bool {
+		return alike(begins, older.tokens, s.slot.sure+fewBehind) > 0
+	})
 }
 
 // fill writes the rows of the sequences to the batch. The cells are reserved.
@@ -332,7 +297,7 @@ func (p *speculator) advance(s *sequence) {
 	for _, e := range p.batch[t.row-t.rows+1 : t.row+1] {
 		t.tokens = append(t.tokens, e.Token)
 	}
-	p.free -= t.rows
+	t.cells = p.cells.allocate(t.cells, t.rows)
 	t.sure = min(len(t.tokens), len(s.tokens)-1)
 	if !p.batch[t.row].Logits {
 		t.ended = true // it reads on in the next round
@@ -350,6 +315,16 @@ func (p *speculator) advance(s *sequence) {
 	t.guess.Tokens, t.guess.Kinds = append(t.guess.Tokens, token), append(t.guess.Kinds, kind)
 	t.chance *= s.guesser.record.Chance(kind)
 	t.ended = len(t.guess.Tokens) == t.most
+}
+
+// sharesPrefix reports whether each cell is attended to by two rows or more on average.
+func (p *speculator) sharesPrefix(asked []*sequence) bool {
+	attended := 0
+	for _, s := range asked {
+		attended += s.slot.rows * len(s.slot.cells)
+	}
+	held := func(s *sequence) []int32 { return s.slot.cells }
+	return len(p.batch) > 1 && attended >= 2*distinct(p.cells, asked, held)
 }
 
 // further lists the sequences for which one token more is worth a step.
@@ -384,6 +359,27 @@ func (p *speculator) fail(outcome Outcome, asked []*sequence) {
 	if outcome == Failed {
 		p.Context = 0
 	}
+}
+
+// tellEvery is how often the log says how good the guesses of the second model are.
+const tellEvery = time.Minute
+
+// logGuesses logs what the second model has done since it was loaded, after a text has
+// ended.
+func (l *loop) logGuesses() {
+	if l.drafter == nil || l.drafter.second == nil {
+		return
+	}
+	p := l.drafter.second
+	now := p.Now()
+	if now.Sub(p.told) < tellEvery {
+		return
+	}
+	p.told = now
+	l.mu.Lock()
+	s := l.stats
+	l.mu.Unlock()
+	l.log.Info("guesses of the draft model", "steps", s.DraftSteps, "checked", s.DraftChecked, "held", s.DraftHeld, "generated", s.Generated)
 }
 
 // best returns the token with the largest logit, and how far that is above all others;

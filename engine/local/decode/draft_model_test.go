@@ -1,9 +1,12 @@
 package decode
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -104,9 +107,7 @@ func (p *pairing) checkSlots(t *testing.T, m *Model) {
 		return
 	}
 	s := m.loop.drafter.second
-	held := 0
 	for _, slot := range s.slots {
-		held += len(slot.tokens)
 		if slot.busy {
 			t.Errorf("slot %d is busy", slot.id)
 		}
@@ -114,8 +115,8 @@ func (p *pairing) checkSlots(t *testing.T, m *Model) {
 			t.Errorf("slot %d should have %d tokens, and the backend has others: %d", slot.id, len(slot.tokens), len(p.second.texts[slot.id]))
 		}
 	}
-	if s.free != p.cells-held || held != p.second.used() {
-		t.Errorf("%d cells are free of %d, and slots hold %d, the backend %d", s.free, p.cells, held, p.second.used())
+	if held, free := distinct(s.cells, s.slots, func(s *slot) []int32 { return s.cells }), s.cells.available(); free != p.cells-held || held != p.second.used() {
+		t.Errorf("%d cells are free of %d, and slots hold %d, the backend %d", free, p.cells, held, p.second.used())
 	}
 }
 
@@ -152,6 +153,8 @@ func TestDraftModelChangesNothing(t *testing.T) {
 		{"until the context is full", scattered, []chat.Job{longer}, 0, 4096, 30, false},
 		{"several texts", scattered, []chat.Job{longer, job(1, cool), job(2, warm), job(3, narrow)}, 1, 4096, 20, false},
 		{"few cells", scattered, []chat.Job{job(2, cool), job(1, cool), job(2, warm), job(3, narrow)}, 1, 256, 80, false},
+		{"one prefix", scattered, append([]chat.Job{longer}, prefixed(6, 200)...), 1, 4096, 40, false},
+		{"one prefix, and few cells", scattered, append([]chat.Job{longer}, prefixed(6, 200)...), 1, 1000, 80, false},
 		{"no cells", scattered, []chat.Job{job(1, cool)}, 0, 20, 100, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -246,6 +249,95 @@ func TestDraftModelReadsPrompts(t *testing.T) {
 		}
 		if _, read := ask(next, 30); read == 0 || read > 100 {
 			t.Errorf("%d tokens were read for the next turn", read)
+		}
+		m.Close()
+	})
+}
+
+// prefixed are texts that begin with the same 600 tokens.
+func prefixed(texts, tokens int) (jobs []chat.Job) {
+	for i := range texts {
+		jobs = append(jobs, chat.Job{Prompt: slices.Concat(testPrompt(1, 600, 5), testPrompt(20+i, 5+i, 6)), MaxTokens: tokens})
+	}
+	return jobs
+}
+
+// positions counts the tokens that are read before a position.
+type positions struct {
+	timed
+	before int32
+	read   int
+}
+
+func (b *positions) Decode(batch []Entry, shared bool) Outcome {
+	for _, e := range batch {
+		if e.Position < b.before {
+			b.read++
+		}
+	}
+	return b.timed.Decode(batch, shared)
+}
+
+// TestDraftModelReadsPrefixOnce: what several texts begin with is read for one of them,
+// whether they come together or one after another, and whether the slots of texts that
+// have ended are as many or not.
+func TestDraftModelReadsPrefixOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		parallel int
+		together bool
+	}{
+		{"together", 8, true},
+		{"together, more than the slots", 4, true},
+		{"one after another", 8, false},
+		{"one after another, in one slot", 1, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := paired(t, scattered)
+			p.parallel, p.one, p.row = tt.parallel, time.Millisecond, 20*time.Microsecond
+			m := p.open(t, true)
+			collect(t.Context(), m, chat.Job{Prompt: testPrompt(9, 20, 5), MaxTokens: 200}) // tells that it is fast
+			reads := &positions{timed: timed{p.second, p.one, p.row}, before: 600}
+			m.loop.drafter.second.Backend = reads
+			jobs := prefixed(8, 200)
+			if tt.together {
+				together(m, jobs...)
+			} else {
+				for _, job := range jobs {
+					collect(t.Context(), m, job)
+				}
+			}
+			synctest.Wait()
+			if reads.read != 600 || m.Stats().DraftHeld < 8*100 {
+				t.Errorf("%s: %d tokens of a prefix of 600 were read, and %d guesses held", tt.name, reads.read, m.Stats().DraftHeld)
+			}
+			p.checkSlots(t, m)
+			m.Close()
+		})
+	}
+}
+
+// TestDraftModelKeepsTexts: a text that begins like one that has ended takes a slot of its
+// own, while there is one, and leaves that text for the next turn of its conversation.
+func TestDraftModelKeepsTexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := paired(t, scattered)
+		p.one, p.row = time.Millisecond, 20*time.Microsecond
+		m := p.open(t, true)
+		jobs := prefixed(2, 200)
+		collect(t.Context(), m, chat.Job{Prompt: testPrompt(9, 20, 5), MaxTokens: 200}) // tells that it is fast
+		for _, job := range jobs {
+			collect(t.Context(), m, job)
+		}
+		synctest.Wait()
+		for i, job := range jobs {
+			longest := 0
+			for _, slot := range m.loop.drafter.second.slots {
+				longest = max(longest, commonPrefix(slot.tokens, job.Prompt))
+			}
+			if longest < len(job.Prompt)-1 {
+				t.Errorf("of the prompt of text %d, %d tokens, %d are left", i, len(job.Prompt), longest)
+			}
 		}
 		m.Close()
 	})
@@ -394,12 +486,36 @@ func TestDraftModelFails(t *testing.T) {
 	})
 }
 
+// TestDraftModelLogs: the log says how good the guesses of the second model are when a text
+// has ended, and not more often than once a minute.
+func TestDraftModelLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := paired(t, everyOther)
+		m := p.open(t, true)
+		var log bytes.Buffer
+		m.loop.log = slog.New(slog.NewTextHandler(&log, nil))
+		for i, wait := range []time.Duration{0, 0, 0, tellEvery, 0} {
+			time.Sleep(wait)
+			if r := collect(t.Context(), m, chat.Job{Prompt: testPrompt(i, 20, 5), MaxTokens: 100}); r.err != nil {
+				t.Fatal(r.err)
+			}
+			synctest.Wait()
+			s := m.Stats()
+			want := fmt.Sprintf("level=INFO msg=\"guesses of the draft model\" steps=%d checked=%d held=%d generated=%d\n", s.DraftSteps, s.DraftChecked, s.DraftHeld, s.Generated)
+			if got := log.String(); (i == 0 || wait > 0) != strings.HasSuffix(got, want) || s.DraftHeld == 0 || s.DraftHeld >= s.DraftChecked {
+				t.Errorf("after text %d the log is\n%swant\n%s", i, got, want)
+			}
+		}
+		m.Close()
+	})
+}
+
 // TestRepetitionNeedsNoDraftModel: what a grammar or the text itself says surely costs no step.
 func TestRepetitionNeedsNoDraftModel(t *testing.T) {
 	p := paired(t, periodic(100, 12))
 	p.first.favourite, p.first.sure = periodic(100, 12), 40
 	_, stats, _ := p.run(t, true, []chat.Job{{Prompt: testPrompt(1, 20, 5), MaxTokens: 300}})
-	if stats.DraftSteps > 60 || stats.Steps > 80 {
+	if stats.DraftSteps > 60 || stats.Steps > 80 || stats.DraftChecked > 60 || stats.DraftHeld > stats.Held/2 {
 		t.Errorf("%d steps and %d of the second model for a text that repeats itself", stats.Steps, stats.DraftSteps)
 	}
 }

@@ -129,6 +129,8 @@ type Stats struct {
 	Drafted       int // tokens that were guessed and checked
 	Held          int // and were right
 	DraftSteps    int // batches of the second model
+	DraftChecked  int // of the tokens that were guessed and checked, those of the second model
+	DraftHeld     int // and were right
 	ImagesEncoded int // image chunks
 	Preempted     int // sequences
 

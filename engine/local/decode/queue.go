@@ -129,5 +129,5 @@ func (l *loop) fits(seq *sequence) bool {
 		}
 		reserved += s.pending() + growthReserve
 	}
-	return len(seq.tokens)-shared+growthReserve+reserved <= l.cells.total()-l.cells.distinct(l.running)
+	return len(seq.tokens)-shared+growthReserve+reserved <= l.cells.total()-distinct(l.cells, l.running, (*sequence).held)
 }

@@ -47,6 +47,9 @@ func newSequence(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence
 	}
 }
 
+// held are the cells of s.
+func (s *sequence) held() []int32 { return s.cells }
+
 // pending is how many tokens are not decoded yet: while a sequence generates
 // only the one that was sampled last.
 func (s *sequence) pending() int { return len(s.tokens) - len(s.cells) }

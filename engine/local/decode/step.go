@@ -31,7 +31,7 @@ func (l *loop) sharesPrefix(active []*sequence) bool {
 		attended += s.rows * len(s.cells)
 		rows += s.rows
 	}
-	return rows > 1 && attended >= 2*l.cells.distinct(active)
+	return rows > 1 && attended >= 2*distinct(l.cells, active, (*sequence).held)
 }
 
 // settle applies the outcome of a decode to its sequences.
@@ -57,10 +57,7 @@ func (l *loop) settle(active []*sequence, result Outcome) {
 func (l *loop) compute(active []*sequence, work func() Outcome) Outcome {
 	start := time.Now()
 	result := l.interruptible(active, work)
-	l.mu.Lock()
-	l.stats.Steps++
-	l.stats.Decoding += time.Since(start)
-	l.mu.Unlock()
+	l.count(Stats{Steps: 1, Decoding: time.Since(start)})
 	return result
 }
 
@@ -79,12 +76,22 @@ func (l *loop) interruptible(active []*sequence, work func() Outcome) Outcome {
 	return result
 }
 
-// countDraftStep counts a step of the second model.
-func (l *loop) countDraftStep(took time.Duration) {
+// count adds to the counters.
+func (l *loop) count(more Stats) {
 	l.mu.Lock()
-	l.stats.DraftSteps++
-	l.stats.Decoding += took
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	s := &l.stats
+	s.Steps += more.Steps
+	s.Prefilled += more.Prefilled
+	s.Reused += more.Reused
+	s.Generated += more.Generated
+	s.Drafted += more.Drafted
+	s.Held += more.Held
+	s.DraftSteps += more.DraftSteps
+	s.DraftChecked += more.DraftChecked
+	s.DraftHeld += more.DraftHeld
+	s.Decoding += more.Decoding
+	s.Sampling += more.Sampling
 }
 
 func (l *loop) onCacheFull(active []*sequence) {
@@ -105,34 +112,42 @@ func (l *loop) onCacheFull(active []*sequence) {
 // advance counts the decoded rows and samples.
 func (l *loop) advance(active []*sequence) {
 	start := time.Now()
-	prefilled, reused, generated, drafted, held := 0, 0, 0, 0, 0
+	var made Stats
 	for _, s := range active {
-		if s.generated == 0 {
-			prefilled += s.rows - s.drafted
-			if len(s.cells) == s.cached {
-				reused += s.cached
-			}
-		}
-		if s.scores != nil {
-			l.score(s)
-		}
-		s.cells = l.cells.allocate(s.cells, s.rows)
-		drafted += s.drafted
-		if s.pending() == -s.drafted && !s.done {
-			emitted, right := l.sample(s)
-			generated += emitted
-			held += right
+		l.advanceOne(s, &made)
+	}
+	ended := l.retire()
+	made.Sampling = time.Since(start)
+	l.count(made)
+	if ended {
+		l.logGuesses()
+	}
+}
+
+// advanceOne is advance for one sequence, and adds to what the step made.
+func (l *loop) advanceOne(s *sequence, made *Stats) {
+	if s.generated == 0 {
+		made.Prefilled += s.rows - s.drafted
+		if len(s.cells) == s.cached {
+			made.Reused += s.cached
 		}
 	}
-	l.retire()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stats.Prefilled += prefilled
-	l.stats.Reused += reused
-	l.stats.Generated += generated
-	l.stats.Drafted += drafted
-	l.stats.Held += held
-	l.stats.Sampling += time.Since(start)
+	if s.scores != nil {
+		l.score(s)
+	}
+	s.cells = l.cells.allocate(s.cells, s.rows)
+	held := 0
+	if s.pending() == -s.drafted && !s.done {
+		var emitted int
+		emitted, held = l.sample(s)
+		made.Generated += emitted
+	}
+	made.Drafted += s.drafted
+	made.Held += held
+	if s.drafted > 0 && s.guesser.Kinds[0].OfModel() {
+		made.DraftChecked += s.drafted
+		made.DraftHeld += held
+	}
 }
 
 // sampleRow samples the sequence's next token from a row of logits. few are all tokens
@@ -166,12 +181,15 @@ func (l *loop) sampleRow(s *sequence, row int, few []int32) {
 	}
 }
 
-// retire moves ended sequences from running to the cache.
-func (l *loop) retire() {
+// retire moves ended sequences from running to the cache. It reports whether there were
+// any.
+func (l *loop) retire() bool {
+	before := len(l.running)
 	l.running = slices.DeleteFunc(l.running, func(s *sequence) bool {
 		if s.done {
 			l.cachePrefix(s)
 		}
 		return s.done
 	})
+	return len(l.running) < before
 }

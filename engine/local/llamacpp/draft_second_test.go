@@ -74,6 +74,60 @@ func TestSameTextWithDraftModel(t *testing.T) {
 	}
 }
 
+// reads counts the tokens that a draft model reads, before a position.
+type reads struct {
+	decode.DraftBackend
+	before int
+	read   int
+}
+
+func (r *reads) Decode(batch []decode.Entry, shared bool) decode.Outcome {
+	for _, e := range batch {
+		if int(e.Position) < r.before {
+			r.read++
+		}
+	}
+	return r.DraftBackend.Decode(batch, shared)
+}
+
+// TestSameTextWithSharedDraft: what eight texts begin with is read once by the model that
+// drafts, and they are the same as without it. A clock that hardly moves says that it costs
+// nothing.
+func TestSameTextWithSharedDraft(t *testing.T) {
+	path := modelFile(t, smallest)
+	c := configured(t, Options{Path: path, Draft: path, Threads: 1, Context: 1024, Parallel: 8})
+	now := time.Now()
+	c.Text.DraftModel.Now = func() time.Time { now = now.Add(time.Microsecond); return now }
+	second := &reads{DraftBackend: c.Text.DraftModel.Backend}
+	c.Text.DraftModel.Backend = second
+	with := decode.New(c)
+	t.Cleanup(func() { with.Close() })
+	without := openModel(t, Options{Path: path, Threads: 1, Context: 1024, Parallel: 8, NoDraft: true})
+	prefix := tokenize(t, with, ask(strings.Repeat("Rivers carry water from the mountains to the sea. ", 30)))
+	var jobs []chat.Job
+	for i := range 8 {
+		job := greedy(slices.Concat(prefix, tokenize(t, with, ask(questions[i%len(questions)]+strings.Repeat("!", i)))), 48)
+		if i%2 == 1 {
+			job.Sampling = engine.Sampling{Temperature: new(0.7), Seed: new(int64(i))}
+		}
+		jobs = append(jobs, job)
+	}
+	decodeAll(t, with, []chat.Job{greedy(tokenize(t, with, ask("What is a river?")), 48)}) // the guesses hold
+	second.before = len(prefix)
+	read := second.read
+	want, got := decodeAll(t, without, jobs), decodeAll(t, with, jobs)
+	for i := range jobs {
+		if got[i].text != want[i].text {
+			t.Errorf("text %d is %q without the second model and %q with it", i, want[i].text, got[i].text)
+		}
+	}
+	s := with.Stats()
+	t.Logf("%d steps of the second model, %d of %d guesses held; it read %d tokens of a prefix of %d", s.DraftSteps, s.DraftHeld, s.DraftChecked, second.read-read, len(prefix))
+	if n := second.read - read; n < len(prefix)*9/10 || n > len(prefix) || s.DraftHeld < 100 {
+		t.Errorf("%d tokens of a prefix of %d were read, %d guesses held", n, len(prefix), s.DraftHeld)
+	}
+}
+
 // TestDraftModelRefused: a model with another vocabulary, without text, or with a state is refused
 // before any weights are loaded, and one that does not fit, too.
 func TestDraftModelRefused(t *testing.T) {

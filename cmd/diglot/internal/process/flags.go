@@ -112,7 +112,7 @@ func (l *Limits) Register(set *pflag.FlagSet) {
 	set.Var(flagvalue.Within{To: &l.Threads, Least: 1, Most: modelfile.MaxThreads}, "threads", "compute with at most `N` threads, fewer while other processes need the cores (default the number of physical cores)")
 	set.Var(flagvalue.Within{To: &l.Parallel, Least: 1, Most: llamacpp.MaxParallel}, "parallel", "run up to `N` concurrent requests per model (default 8)")
 	set.Var(&l.Kernels, "kernels", "compute matrix products with our own kernels or, to find faults, with ggml's alone: `NAME` is own or ggml")
-	set.Var(&l.Draft, "draft", "guess further tokens and check them together, where that is faster: `NAME` is auto, none to turn that off, or a smaller model that guesses too, in the store or as FILE.gguf, with the vocabulary of the models that are served")
+	set.Var(&l.Draft, "draft", "guess further tokens and check them together, where that is faster: `NAME` is auto, none to turn that off, or a smaller model that guesses too, in the store or as FILE.gguf, with the vocabulary of the models that are served; not for texts with images")
 	set.Var(flagvalue.Within{To: &l.Context, Least: 1, Most: modelfile.MaxContext}, "context", "limit prompt and answer of a request to `N` tokens (default the model's training context, as far as memory allows)")
 }
 

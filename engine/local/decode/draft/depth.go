@@ -55,6 +55,7 @@ func (d *Depth) Forget() {
 	if first := firstRatio * d.step.one; d.model.one > first {
 		d.model.one += forgetting * (first - d.model.one)
 	}
+	d.model.forget()
 }
 
 // leastExpected is how many tokens a text is taken to go on at least.

@@ -209,12 +209,55 @@ func TestPace(t *testing.T) {
 		}
 	}
 	p := NewPace()
-	for range 1000 {
-		p.Add(1, time.Millisecond)
-		p.Add(5, 0) // a clock that stands still
-	}
+	p.Add(5, 0) // a clock that stands still
 	if p.Share() != firstShare {
-		t.Errorf("a share of %.3f from steps of one row", p.Share())
+		t.Errorf("a share of %.3f from a step that took no time", p.Share())
+	}
+}
+
+// TestPaceChanges: what a row costs is measured again after it has become cheap, though
+// guesses that would be too expensive get no rows. Where it stays expensive, that takes
+// little time.
+func TestPaceChanges(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		sequences int
+		share     float64 // at last; 1 before
+		rows      int     // at least that guesses get at last, in 100 steps
+	}{
+		{"cheap, one text", 1, 0.05, 300},
+		{"cheap, four texts", 4, 0.05, 700},
+		{"expensive, one text", 1, 1, 0},
+		{"expensive, four texts", 4, 1, 0},
+		{"half, eight texts", 8, 0.5, 0},
+	} {
+		p, record := NewPace(), NewRecord()
+		guess := func() (guesses []Guess, records []*Record) {
+			for range tt.sequences {
+				guesses = append(guesses, Guess{Tokens: make([]int32, 4), Kinds: []Kind{Medium, Medium, Medium, Medium}})
+				records = append(records, &record)
+			}
+			return guesses, records
+		}
+		for i := range 400 {
+			p.Add(1+i%9, time.Duration(1+i%9)*time.Millisecond)
+		}
+		guessed, took, plain := 0, 0.0, 0.0 // plain: in which as many tokens come without guesses
+		one := func(rows int) float64 { return 1 + tt.share*float64(rows-1) }
+		for i := range 4000 {
+			guesses, records := guess()
+			tokens, rows := Plan(guesses, records, &p, 100)
+			p.Add(rows, time.Duration(one(rows)*1e6))
+			if i >= 3900 {
+				guessed += rows - tt.sequences
+			}
+			took += one(rows)
+			plain += one(tt.sequences) * tokens / float64(tt.sequences)
+		}
+		t.Logf("%s: %d rows, a share of %.3f, %.3f of the time without guesses", tt.name, guessed, p.Share(), took/plain)
+		if guessed < tt.rows || took > 1.03*plain {
+			t.Errorf("%s: %d rows for guesses, want %d, and %.3f of the time without guesses", tt.name, guessed, tt.rows, took/plain)
+		}
 	}
 }
 

@@ -22,7 +22,9 @@ const (
 	firstShare             = 0.3
 	firstModelShare        = 0.1
 	leastShare, mostShare  = 0.01, 1
+	hopefulShare           = 0.1 // with which guesses are tried, also beside several others
 	learning, largestError = 0.1, 0.3
+	hardlyMore             = 0.05 // of the mean number of rows
 )
 
 func NewPace() Pace { return Pace{share: firstShare} }
@@ -48,6 +50,21 @@ func (p *Pace) Add(rows int, taken time.Duration) {
 	p.share = min(max(p.share*math.Exp(learning*err*more), leastShare), mostShare)
 	p.one *= math.Exp(learning * err)
 	p.rows += learning * (x - p.rows)
+	if math.Abs(more) < hardlyMore {
+		p.forget()
+	}
+}
+
+// forget lets a share that is not measured, as the number of rows does not vary, come
+// closer to a small one. A large one would keep guesses from being made, and so would never
+// be measured. What a step with the mean number of rows takes stays the same.
+func (p *Pace) forget() {
+	if p.share <= hopefulShare {
+		return
+	}
+	before := p.share
+	p.share += forgetting * (hopefulShare - p.share)
+	p.one *= (1 + before*(p.rows-1)) / (1 + p.share*(p.rows-1))
 }
 
 // Share is what a further row costs, as a share of a step with one row.

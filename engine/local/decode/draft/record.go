@@ -17,6 +17,9 @@ const (
 	kinds
 )
 
+// OfModel reports whether a model guesses tokens of the kind.
+func (k Kind) OfModel() bool { return k >= Modelled }
+
 // KindOfMargin is the kind of a token that a model guesses, by how far its logit is
 // above all others.
 func KindOfMargin(margin float32) Kind {
