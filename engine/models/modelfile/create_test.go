@@ -267,8 +267,6 @@ func TestCreateErrors(t *testing.T) {
 	b.file("other.gguf", lora("qwen2").Bytes())
 	b.file("cut.gguf", llama().Bytes()[:150])
 	b.file("text.gguf", []byte("hello, this is a text"))
-	b.file("embeds.gguf", embedder().Bytes())
-	b.file("recurrent.gguf", recurrent(t).Bytes())
 	st, its, peft := filepath.Join(b.dir, "st"), filepath.Join(b.dir, "it's"), filepath.Join(b.dir, "peft")
 	for _, tt := range []struct{ name, text, want string }{
 		{"no such file", "\nFROM ./x.gguf", `line 2: FROM "./x.gguf": no such file`},
@@ -296,8 +294,6 @@ func TestCreateErrors(t *testing.T) {
 		{"remote and a template", "FROM https://h/v1\nPARAMETER model m\nTEMPLATE {{ .Prompt }}", "its own chat template"},
 		{"a name elsewhere for a model here", "FROM m.gguf\nPARAMETER model m", "requires FROM https://HOST/v1"},
 		{"a header for a model here", "FROM m.gguf\nPARAMETER affinity_header X-A", "PARAMETER affinity_header is for a remote model"},
-		{"a draft model for embeddings", "FROM embeds.gguf\nPARAMETER draft small", "line 1: PARAMETER draft cannot be used: the model only makes embeddings"},
-		{"a draft model for a recurrent one", "FROM recurrent.gguf\nPARAMETER draft small", "line 1: PARAMETER draft cannot be used: a recurrent model cannot"},
 		{"a password", "FROM https://u:p@h/v1\nPARAMETER model m", "diglot login h"},
 		{"a query", "FROM https://h/v1?key=1\nPARAMETER model m", "diglot login h"},
 		{"a fragment", "FROM https://h/v1#x\nPARAMETER model m", "contains ? or #"},

@@ -119,7 +119,6 @@ func TestCreateImageModelFails(t *testing.T) {
 		{"a strength of a language model", "FROM ./m.gguf\nPARAMETER lora_strength 1", "PARAMETER lora_strength is for an image model"},
 		{"a sampler that is not there", "FROM ./whole\nPARAMETER steps 3\nPARAMETER sampler eulr", "line 3: PARAMETER sampler: \"eulr\" is none of euler, euler_a,"},
 		{"a scheduler that is not there", "FROM ./whole\nPARAMETER scheduler Karras", "line 2: PARAMETER scheduler: \"Karras\" is none of discrete, karras,"},
-		{"a draft model", "FROM ./whole\nPARAMETER draft small", "line 1: PARAMETER draft cannot be used: an image model generates no text"},
 		{"a header of a remote model", "FROM ./whole\nPARAMETER affinity_header X-A", "PARAMETER affinity_header is for a remote model"},
 		{"a remote name", "FROM ./whole\nPARAMETER model x", "names a remote model"},
 		{"steps of a language model", "FROM ./m.gguf\nPARAMETER steps 3", "PARAMETER steps is for an image model"},

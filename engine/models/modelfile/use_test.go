@@ -37,3 +37,23 @@ func TestUnused(t *testing.T) {
 		}
 	}
 }
+
+// TestUndrafted: a draft model is refused for a model that cannot use its guesses.
+func TestUndrafted(t *testing.T) {
+	for _, tt := range []struct{ name, from, want string }{
+		{"an embedding model", "embeds.gguf", "the model only makes embeddings"},
+		{"an image model", "./whole", "an image model generates no text"},
+		{"a recurrent model", "recurrent.gguf", "a recurrent model cannot take back a wrong guess"},
+	} {
+		b := imageBench(t)
+		b.file("embeds.gguf", embedder().Bytes())
+		b.file("recurrent.gguf", recurrent(t).Bytes())
+		want := "line 1: PARAMETER draft cannot be used: " + tt.want
+		if _, err := b.try("m", "FROM "+tt.from+"\nPARAMETER draft small"); err == nil || err.Error() != want {
+			t.Errorf("%s: error %v, want %q", tt.name, err, want)
+		}
+		if all, err := b.store.List(t.Context()); err != nil || len(all) > 0 {
+			t.Errorf("%s: models are left: %v, %v", tt.name, all, err)
+		}
+	}
+}
