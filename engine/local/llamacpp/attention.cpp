@@ -88,6 +88,7 @@ bool supports(const ggml_tensor * op) {
 struct workspace {
     double *sums, *total;
     float *queries, *keys, *lines, *mask, *highest, *largest, *scale, *scores;
+    float * highest_of_block; // of each row
     float * largest_of_cell; // of the KV head, in blocks that were measured
     int32_t * products;      // of weights and values
     int32_t * values;        // of blocks, as the products need them
@@ -115,6 +116,7 @@ struct workspace {
         take(largest, tile_rows);
         take(scale, tile_rows);
         take(scores, s.blocks * tile_cells * s.most_rows);
+        take(highest_of_block, s.blocks * s.most_rows);
         take(largest_of_cell, s.blocks * tile_cells);
         take(blocks, s.blocks);
         take(measured, s.blocks);
@@ -131,7 +133,7 @@ enum class attended { none, some, all };
 
 attended look(const uint16_t * mask, int cells) {
     constexpr uint16_t never = 0xfc00; // minus infinity in fp16
-    int nonzero = 0, different = 0;
+    uint16_t nonzero = 0, different = 0; // no wider: vectors have twice as many
     for (int c = 0; c < cells; c++) {
         nonzero |= mask[c];
         different |= mask[c] ^ never;
@@ -144,7 +146,7 @@ template <typename sums> struct tile {
     const shape & s;
     const workspace & w;
     const scores_of_tile scorer;
-    const sums adder;
+    sums adder;
     int64_t first_token, tokens, first_head, heads, kv_head, stream;
     int rows, vectors; // of rows
     int count = 0;     // of blocks
@@ -170,6 +172,8 @@ template <typename sums> struct tile {
     const ggml_fp16_t * value(int64_t cell) const { return ::at<ggml_fp16_t>(s.v, cell, kv_head, stream); }
     int cells_at(int64_t cell) const { return static_cast<int>(std::min<int64_t>(tile_cells, s.cells - cell)); }
     float * scores(int block) const { return w.scores + int64_t(block) * tile_cells * vectors * lanes; }
+
+    float * highest(int block) const { return w.highest_of_block + int64_t(block) * vectors * lanes; }
 
     int64_t cell(int number) const { return int64_t(w.blocks[number]) * tile_cells; }
     float * largest(int number) const { return w.largest_of_cell + cell(number); }
@@ -247,7 +251,7 @@ template <typename sums> struct tile {
     }
 
     // score computes scores, and the highest and the largest value of each row.
-    void score(int64_t cell, const bias & b, const float * largest, float * to) const {
+    void score(int64_t cell, const bias & b, const float * largest, float * to, float * highest) const {
         const int cells = cells_at(cell);
         for (int c = 0; c < cells; c++) {
             if (cell + tile_cells + c < s.cells) {
@@ -258,7 +262,7 @@ template <typename sums> struct tile {
         std::fill(w.keys + cells * s.key, w.keys + tile_cells * s.key, 0.0f);
         scorer.multiply(w.keys, vectors, to);
         for (int v = 0; v < vectors; v++) {
-            vec most = at(w.highest + v * lanes), most_value = at(w.largest + v * lanes);
+            vec most = vec{} + masked, most_value = at(w.largest + v * lanes);
             for (int c = 0; c < tile_cells; c++) {
                 vec & x = at(to + (c * vectors + v) * lanes);
                 vec counts = vec{} + largest[c];
@@ -271,7 +275,8 @@ template <typename sums> struct tile {
                 most = larger(x, most);
                 most_value = larger(counts, most_value);
             }
-            at(w.highest + v * lanes) = most;
+            at(highest + v * lanes) = most;
+            at(w.highest + v * lanes) = larger(most, at(w.highest + v * lanes));
             at(w.largest + v * lanes) = most_value;
         }
     }
@@ -308,21 +313,33 @@ template <typename sums> struct tile {
         }
     }
 
-    void load_weights(int number, const float * scores, const float * largest) const {
+    // load_weights makes whole numbers of a block's weights. Far cells often have
+    // weights that are too small for one, or for a high part.
+    void load_weights(int number, int block) {
         for (int v = 0; v < vectors; v++) {
-            const vec most = at(w.highest + v * lanes), scale = at(w.scale + v * lanes);
-            ints sum = {};
-            const auto weigh = [&](int c) {
-                const vec x = weight_of(at(scores + (c * vectors + v) * lanes) - most);
-                sum += whole_weights(x);
-                return whole_weight(x, largest[c] * scale);
-            };
-            for (int c = 0; c < tile_cells; c += 4) {
-                const ints x[4] = {weigh(c), weigh(c + 1), weigh(c + 2), weigh(c + 3)};
-                adder.weigh(number, v, c, x);
-            }
-            add_exactly<0>(ints{}, sum, w.total + v * lanes);
+            const vec most = at(w.highest + v * lanes);
+            const bool any = bits_of(at(highest(block) + v * lanes) - most >= least_weighed) != 0;
+            adder.weighed(number, v, any ? load_weights(number, v, scores(block) + v * lanes, largest(block)) : 0);
         }
+    }
+
+    // load_weights is for a vector of rows. It returns the bits that any weight has.
+    int32_t load_weights(int number, int v, const float * scores, const float * largest) const {
+        const vec most = at(w.highest + v * lanes), scale = at(w.scale + v * lanes);
+        ints sum = {}, any = {};
+        const auto weigh = [&](int c) {
+            const vec x = weight_of(at(scores + c * vectors * lanes) - most);
+            sum += whole_weights(x);
+            const ints y = whole_weight(x, largest[c] * scale);
+            any |= y;
+            return y;
+        };
+        for (int c = 0; c < tile_cells; c += 4) {
+            const ints x[4] = {weigh(c), weigh(c + 1), weigh(c + 2), weigh(c + 3)};
+            adder.weigh(number, v, c, x);
+        }
+        add_exactly<0>(ints{}, sum, w.total + v * lanes);
+        return bits_of(any);
     }
 
     // start takes sinks into account.
@@ -336,7 +353,7 @@ template <typename sums> struct tile {
             if (bias_of(block * tile_cells, b)) {
                 measure(block);
                 w.blocks[count] = static_cast<int32_t>(block);
-                score(cell(count), b, largest(count), scores(count));
+                score(cell(count), b, largest(count), scores(count), highest(count));
                 count++;
             }
         }
@@ -361,11 +378,11 @@ template <typename sums> struct tile {
         }
     }
 
-    void add(int first, int number) const {
+    void add(int first, int number) {
         const int32_t * values[sums::blocks];
         for (int i = 0; i < number; i++) {
             const int block = first + i;
-            load_weights(i, scores(block), largest(block));
+            load_weights(i, block);
             int32_t * v = w.values + (s.keeps() ? w.blocks[block] : i) * values_of(s.value);
             if (!s.keeps()) {
                 load_values(cell(block), largest(block), v);

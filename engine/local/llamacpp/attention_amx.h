@@ -56,17 +56,28 @@ class amx_sums {
 
     // multiply adds the products of 16 columns and a vector of rows in registers:
     // sums in 0 to 3, values in 4, weights in 5 to 7.
-    static void multiply(const int32_t * x, const int32_t * w) {
+    // any are the bits that any weight has: bytes that are all 0 are left out.
+    static void multiply(const int32_t * x, const int32_t * w, int32_t any) {
         using namespace matrix::amx_tile;
-        load<5>(w, 64), load<6>(w + size, 64), load<7>(w + 2 * size, 64);
+        load<5>(w, 64);
         load<4>(x + size, 64); // high bytes, which are signed
-        multiply_su<3, 4, 7>();
-        multiply_su<2, 4, 6>();
         multiply_su<1, 4, 5>();
+        if (any >> 8 != 0) {
+            load<6>(w + size, 64);
+            multiply_su<2, 4, 6>();
+        }
+        if (any >> 16 != 0) {
+            load<7>(w + 2 * size, 64);
+            multiply_su<3, 4, 7>();
+        }
         load<4>(x, 64);
-        multiply_uu<2, 4, 7>();
-        multiply_uu<1, 4, 6>();
         multiply_uu<0, 4, 5>();
+        if (any >> 8 != 0) {
+            multiply_uu<1, 4, 6>();
+        }
+        if (any >> 16 != 0) {
+            multiply_uu<2, 4, 7>();
+        }
     }
 
     void add_sums(double * to) const {
@@ -96,6 +107,8 @@ class amx_sums {
         }
     }
 
+    void weighed(int block, int vector, int32_t any) { bits[block][vector] = any; }
+
     void value(int cell, int64_t column, const ints (&x)[4], int32_t *) const {
         for (int b = 0; b < value_bytes; b++) {
             at(fours + (b * side + cell / 4) * length + column) = byte(x, b);
@@ -117,12 +130,18 @@ class amx_sums {
             for (int64_t column = 0; column < length; column += side) {
                 zero<0>(), zero<1>(), zero<2>(), zero<3>();
                 for (int i = 0; i < count; i++) {
-                    multiply(values[i] + column * value_bytes * side, weights + i * weights_of_block + v * weight_bytes * size);
+                    if (bits[i][v] == 0) {
+                        continue;
+                    }
+                    multiply(values[i] + column * value_bytes * side, weights + i * weights_of_block + v * weight_bytes * size, bits[i][v]);
                 }
                 add_sums(sums + column * tile_rows + v * lanes);
             }
         }
     }
+
+  private:
+    int32_t bits[blocks][tile_vectors] = {};
 };
 
 } // namespace

@@ -4,6 +4,8 @@
 //   blocks   how many tiles of cells are added at once
 //   scratch  how many int32 are needed for values of that length
 //   weigh    takes weights of four cells and a vector of rows, of one of these
+//   weighed  takes the bits that any of a vector's weights has: parts of weights that
+//            are all 0 are not multiplied
 //   value    takes values of four cells and a vector of columns, from whole
 //   keep     stores the values of all cells and columns, values_of(length) int32
 //   add      adds the products of such values to columns x rows
@@ -26,15 +28,18 @@ class vector_sums {
 
     int32_t * weights; // pairs x parts x rows
     int64_t length;
+    int32_t bits[tile_vectors] = {};
 
-    template <int N> static void add_values(const int32_t * weights, const int32_t * values, double * to) {
+    template <int N, bool has_high> static void add_values(const int32_t * weights, const int32_t * values, double * to) {
         ints high[columns][N] = {}, low[columns][N] = {};
         for (int p = 0; p < tile_pairs; p++) {
             const int32_t * w = weights + p * 2 * tile_rows;
             for (int d = 0; d < columns; d++) {
                 const ints x = ints{} + values[p * columns + d];
                 for (int n = 0; n < N; n++) {
-                    high[d][n] = multiply_pairs(high[d][n], at(w + n * lanes), x);
+                    if constexpr (has_high) {
+                        high[d][n] = multiply_pairs(high[d][n], at(w + n * lanes), x);
+                    }
                     low[d][n] = multiply_pairs(low[d][n], at(w + tile_rows + n * lanes), x);
                 }
             }
@@ -43,6 +48,14 @@ class vector_sums {
             for (int n = 0; n < N; n++) {
                 add_exactly<weight_low>(high[d][n], low[d][n], to + d * tile_rows + n * lanes);
             }
+        }
+    }
+
+    // add_columns adds all columns of N vectors of rows. any are the bits of their weights.
+    template <int N> void add_columns(int first, int32_t any, const int32_t * values, double * sums) const {
+        const auto add = any >> weight_low == 0 ? add_values<N, false> : add_values<N, true>;
+        for (int64_t d = 0; d < length; d += columns) {
+            add(weights + first * lanes, values + d * tile_pairs, sums + d * tile_rows + first * lanes);
         }
     }
 
@@ -61,6 +74,8 @@ class vector_sums {
         }
     }
 
+    void weighed(int, int vector, int32_t any) { bits[vector] = any; }
+
     // Values are groups of columns x pairs x columns.
     void value(int cell, int64_t column, const ints (&x)[4], int32_t * values) const {
         for (int i = 0; i < 4; i += 2) {
@@ -74,14 +89,15 @@ class vector_sums {
     void keep(int32_t *) const {}
 
     void add(const int32_t * const (&of)[blocks], int, int vectors, double * sums) const {
-        const int32_t * values = of[0];
-        for (int64_t d = 0; d < length; d += columns) {
-            int v = 0;
-            for (; v + vectors_at_once <= vectors; v += vectors_at_once) {
-                add_values<vectors_at_once>(weights + v * lanes, values + d * tile_pairs, sums + d * tile_rows + v * lanes);
+        for (int v = 0; v < vectors; v++) {
+            if (bits[v] == 0) {
+                continue;
             }
-            for (; v < vectors; v++) {
-                add_values<1>(weights + v * lanes, values + d * tile_pairs, sums + d * tile_rows + v * lanes);
+            if (vectors_at_once == 2 && v + 1 < vectors && bits[v + 1] != 0) {
+                add_columns<2>(v, bits[v] | bits[v + 1], of[0], sums);
+                v++;
+            } else {
+                add_columns<1>(v, bits[v], of[0], sums);
             }
         }
     }

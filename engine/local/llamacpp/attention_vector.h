@@ -87,10 +87,24 @@ typedef int32_t ints __attribute__((vector_size(lanes * sizeof(int32_t)), aligne
 
 inline vec larger(vec x, vec y) { return x > y ? x : y; }
 
+// bits_of returns the bits that any of the integers has.
+inline int32_t bits_of(ints x) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_or_epi32(__m512i(x));
+#else
+    int32_t bits = 0;
+    for (int i = 0; i < lanes; i++) {
+        bits |= x[i];
+    }
+    return bits;
+#endif
+}
+
+constexpr float least_weighed = -17; // its exponential is less than half of 2^-23
+
 // weight_of is the exponential of numbers up to 0, in multiples of 2^-23: sums
 // of them are exact in fp64.
 inline vec weight_of(vec x) {
-    constexpr float least = -17; // less than half of 2^-23
     // 2^n * e^r: adding so large a number rounds to an integer.
     constexpr float large = 12582912, log2e = 1.44269504f, ln2 = 0.693359375f, ln2_rest = -2.12194440e-4f;
     const vec shifted = x * log2e + large;
@@ -99,7 +113,7 @@ inline vec weight_of(vec x) {
     const vec p = (((((r * 1.9875691500e-4f + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r + 4.1665795894e-2f) * r + 1.6666665459e-1f) * r + 5.0000001201e-1f) * (r * r) + r + 1;
     const ints power = (reinterpret_cast<ints>(shifted) << 23) + (127 << 23);
     const vec e = p * reinterpret_cast<vec>(power);
-    return x < least ? vec{} : (e + 1) - 1;
+    return x < least_weighed ? vec{} : (e + 1) - 1;
 }
 
 // Values are integers, in parts of the largest of their cell and head. (What is not

@@ -32,22 +32,18 @@ static double now(void) {
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-// The bytes of a register, and how many accumulators hide the latency of an instruction.
+// The bytes of a register.
 #if defined(__AVX512F__)
 #define WIDTH 64
-#define LANES 24
 #define FLOATS "AVX-512"
 #elif defined(__AVX__)
 #define WIDTH 32
-#define LANES 12
 #define FLOATS "AVX2"
 #elif defined(__aarch64__)
 #define WIDTH 16
-#define LANES 24
 #define FLOATS "NEON"
 #else
 #define WIDTH 16
-#define LANES 12
 #define FLOATS "plain"
 #endif
 
@@ -63,6 +59,11 @@ typedef int64_t words __attribute__((vector_size(WIDTH)));
 #else
 #define KEEP(x) __asm__ volatile("" : "+m"(x))
 #endif
+
+// ACCUMULATORS hide the latency of an instruction. They are variables, since compilers keep
+// an array in memory, whose stores take longer than the products.
+enum { ACCUMULATORS = 12 };
+#define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 
 static int64_t sink;
 
@@ -82,25 +83,22 @@ static double read_bytes(const char *data, size_t bytes) {
     return (double)n * WIDTH;
 }
 
-enum { STEPS = 2000000 };
+enum { STEPS = 4000000 };
 
 static double multiply_floats(void) {
-    floats acc[LANES], a, b;
-    memset(acc, 0, sizeof acc);
-    memset(&a, 0, sizeof a);
-    b = a;
+    floats a = {0}, b = {0};
     KEEP(b);
+#define DECLARE(k) floats acc##k = {0};
+    EACH(DECLARE)
+#undef DECLARE
     for (int step = 0; step < STEPS; step++) {
-#pragma GCC unroll 24
-        for (int k = 0; k < LANES; k++) {
-            KEEP(a);
-            acc[k] += a * b;
-        }
+#define MULTIPLY(k) KEEP(a); acc##k += a * b;
+        EACH(MULTIPLY)
+#undef MULTIPLY
     }
-    for (int k = 0; k < LANES; k++) {
-        KEEP(acc[k]);
-    }
-    return (double)STEPS * LANES * WIDTH / 4;
+#define USE(k) KEEP(acc##k);
+    EACH(USE)
+    return (double)STEPS * ACCUMULATORS * WIDTH / 4;
 }
 
 // What int8 products of this machine are made of: INT8_STEP adds the products of a
@@ -135,25 +133,23 @@ typedef int32x4_t bytes_t;
 #endif
 
 static double multiply_bytes(void) {
-    bytes_t acc[LANES], a, b;
-    memset(acc, 0, sizeof acc);
+    bytes_t a, b;
     memset(&a, 0, sizeof a);
     b = a;
     KEEP(b);
 #if defined(__AVX2__) && !defined(__AVX512VNNI__) && !defined(__AVXVNNI__)
     const __m256i ones = _mm256_set1_epi16(1);
 #endif
+#define DECLARE(k) bytes_t acc##k = a;
+    EACH(DECLARE)
+#undef DECLARE
     for (int step = 0; step < STEPS; step++) {
-#pragma GCC unroll 24
-        for (int k = 0; k < LANES; k++) {
-            KEEP(a);
-            INT8_STEP(acc[k], a, b);
-        }
+#define MULTIPLY(k) KEEP(a); INT8_STEP(acc##k, a, b);
+        EACH(MULTIPLY)
+#undef MULTIPLY
     }
-    for (int k = 0; k < LANES; k++) {
-        KEEP(acc[k]);
-    }
-    return (double)STEPS * LANES * INT8_PRODUCTS;
+    EACH(USE)
+    return (double)STEPS * ACCUMULATORS * INT8_PRODUCTS;
 }
 #endif
 
