@@ -111,7 +111,7 @@ struct workspace {
         take(queries, s.key * tile_rows);
         take(keys, tile_cells * s.key);
         take(lines, 4 * s.value);
-        take(mask, tile_cells * tile_rows);
+        take(mask, tile_cells * tile_rows + lanes);
         take(highest, tile_rows);
         take(largest, tile_rows);
         take(scale, tile_rows);
@@ -132,13 +132,22 @@ struct workspace {
 enum class attended { none, some, all };
 
 attended look(const uint16_t * mask, int cells) {
-    constexpr uint16_t never = 0xfc00; // minus infinity in fp16
-    uint16_t nonzero = 0, different = 0; // no wider: vectors have twice as many
-    for (int c = 0; c < cells; c++) {
-        nonzero |= mask[c];
-        different |= mask[c] ^ never;
+    constexpr uint16_t never = 0xfc00, magnitude = 0x7fff; // minus infinity in fp16
+    halves nonzero = {}, different = {};
+    const auto count = [&](halves x) {
+        nonzero |= x & magnitude;
+        different |= x ^ never;
+    };
+    int c = 0;
+    for (; c + half_lanes <= cells; c += half_lanes) {
+        count(*reinterpret_cast<const halves *>(mask + c));
     }
-    return different == 0 ? attended::none : (nonzero & 0x7fff) == 0 && cells == tile_cells ? attended::all : attended::some;
+    if (c < cells) {
+        halves rest = halves{} + never;
+        std::memcpy(&rest, mask + c, (cells - c) * sizeof *mask);
+        count(rest);
+    }
+    return !any(different) ? attended::none : !any(nonzero) && cells == tile_cells ? attended::all : attended::some;
 }
 
 // tile computes one tile of rows.
@@ -215,15 +224,20 @@ template <typename sums> struct tile {
         return any;
     }
 
+    // The rows of a token follow each other: whole vectors are written, and what is too
+    // many is written over by the next token, or cell, or behind the last one.
     void bias_of_each(int64_t cell) const {
-        float line[tile_cells];
+        float lines[tile_rows][tile_cells];
+        const int cells = cells_at(cell);
         for (int64_t t = 0; t < tokens; t++) {
-            const int cells = cells_at(cell);
-            to_fp32(mask_of(first_token + t, cell), line, cells);
-            std::fill(line + cells, line + tile_cells, masked);
-            for (int c = 0; c < tile_cells; c++) {
-                for (int64_t h = 0; h < heads; h++) {
-                    w.mask[c * tile_rows + t * heads + h] = line[c];
+            to_fp32(mask_of(first_token + t, cell), lines[t], cells);
+            std::fill(lines[t] + cells, lines[t] + tile_cells, masked);
+        }
+        for (int c = 0; c < tile_cells; c++) {
+            float * to = w.mask + c * tile_rows;
+            for (int64_t t = 0; t < tokens; t++) {
+                for (int64_t h = 0; h < heads; h += lanes) {
+                    at(to + t * heads + h) = vec{} + lines[t][c];
                 }
             }
         }

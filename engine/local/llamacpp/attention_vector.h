@@ -129,6 +129,23 @@ constexpr int exact_cells = 64; // whose products with values fit: 64 * 2^11 * v
 constexpr int half_lanes = lanes == 4 ? 8 : 2 * lanes;
 typedef uint16_t halves __attribute__((vector_size(half_lanes * sizeof(uint16_t)), aligned(2), may_alias));
 
+// any reports whether any bit is set.
+inline bool any(halves x) {
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+    return _mm512_test_epi32_mask(__m512i(x), __m512i(x)) != 0;
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+    return _mm256_testz_si256(__m256i(x), __m256i(x)) == 0;
+#elif defined(__ARM_NEON)
+    return vmaxvq_u16(uint16x8_t(x)) != 0;
+#else
+    int bits = 0;
+    for (int i = 0; i < half_lanes; i++) {
+        bits |= x[i];
+    }
+    return bits != 0;
+#endif
+}
+
 inline ggml_fp16_t highest_of(halves x) {
 #if defined(__AVX2__)
 #if defined(__AVX512BW__)
