@@ -219,11 +219,9 @@ func (b *builder) whole() error {
 	}
 	switch {
 	case b.recipe.drawing() != "":
-		return last.errorf("PARAMETER %s is for an image model", b.recipe.drawing())
-	case b.recipe.remoteModel != "":
-		return last.errorf("PARAMETER model names a remote model and requires FROM https://HOST/v1")
-	case b.recipe.params[parameterAffinity] != nil:
-		return last.errorf("PARAMETER %s is for a remote model and requires FROM https://HOST/v1", parameterAffinity)
+		return b.recipe.lines[b.recipe.drawing()].errorf("PARAMETER %s is for an image model", b.recipe.drawing())
+	case b.remoteOnly() != nil:
+		return b.remoteOnly()
 	case len(b.models) == 0:
 		return last.errorf("FROM names only a projector; add a FROM line for its model")
 	case len(b.models) > 1:
@@ -235,7 +233,7 @@ func (b *builder) whole() error {
 			return last.errorf("FROM %s: %v", last.Value, err)
 		}
 	}
-	return b.drafted(last)
+	return b.drafted()
 }
 
 // runnable checks by its metadata that a model can be loaded, before gigabytes

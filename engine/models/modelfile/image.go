@@ -119,12 +119,10 @@ func (b *builder) wholeImage(last Instruction) error {
 		return last.errorf("FROM names both a language model and an image model")
 	case b.recipe.template != "" || b.recipe.system != "" || len(b.recipe.messages) > 0:
 		return last.errorf("an image model has no conversation; only FROM, ADAPTER, PARAMETER and LICENSE can be used with it")
-	case b.recipe.remoteModel != "":
-		return last.errorf("PARAMETER model names a remote model and requires FROM https://HOST/v1")
-	case b.recipe.params[parameterAffinity] != nil:
-		return last.errorf("PARAMETER %s is for a remote model and requires FROM https://HOST/v1", parameterAffinity)
+	case b.remoteOnly() != nil:
+		return b.remoteOnly()
 	}
-	if err := b.drafted(last); err != nil {
+	if err := b.drafted(); err != nil {
 		return err
 	}
 	var m diffusion.Model

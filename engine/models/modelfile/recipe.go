@@ -26,6 +26,7 @@ type recipe struct {
 	size             int // bytes of all messages
 	licenses         []string
 	params           params
+	lines            map[string]Instruction // that set them, by name
 	requires         string
 	renderer, parser string
 	remoteModel      string
@@ -36,7 +37,7 @@ type recipe struct {
 
 // check makes a recipe; try tests its chat template. Errors are of type *Error.
 func check(f *File, try func(template string) error) (*recipe, error) {
-	r := &recipe{params: params{}, try: try}
+	r := &recipe{params: params{}, lines: map[string]Instruction{}, try: try}
 	host := ""
 	for _, i := range f.Instructions {
 		if i.Name == From && host == "" {
@@ -141,6 +142,7 @@ func (r *recipe) parameter(i Instruction, host string) error {
 	if err != nil {
 		return i.errorf("PARAMETER %s: %v", i.Key, err)
 	}
+	r.lines[i.Key] = i
 	switch {
 	case p.kind == word:
 		r.remoteModel = value.(string)

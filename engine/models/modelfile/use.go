@@ -18,9 +18,21 @@ func (b *builder) embeds() bool {
 	return only
 }
 
+// remoteOnly fails if the Modelfile of a model that is here sets what only remote ones have.
+func (b *builder) remoteOnly() error {
+	if i, set := b.recipe.lines[parameterModel]; set {
+		return i.errorf("PARAMETER %s names a remote model and requires FROM https://HOST/v1", parameterModel)
+	}
+	if i, set := b.recipe.lines[parameterAffinity]; set {
+		return i.errorf("PARAMETER %s is for a remote model and requires FROM https://HOST/v1", parameterAffinity)
+	}
+	return nil
+}
+
 // drafted fails if the model cannot use what the model of PARAMETER draft guesses.
-func (b *builder) drafted(last Instruction) error {
-	if b.recipe.params[parameterDraft] == nil {
+func (b *builder) drafted() error {
+	i, set := b.recipe.lines[parameterDraft]
+	if !set {
 		return nil
 	}
 	why := ""
@@ -34,7 +46,7 @@ func (b *builder) drafted(last Instruction) error {
 	default:
 		return nil
 	}
-	return last.errorf("PARAMETER %s cannot be used: %s", parameterDraft, why)
+	return i.errorf("PARAMETER %s cannot be used: %s", parameterDraft, why)
 }
 
 // warnUnused warns of what the Modelfile sets and the model makes no use of.

@@ -48,7 +48,7 @@ func TestUndrafted(t *testing.T) {
 		b := imageBench(t)
 		b.file("embeds.gguf", embedder().Bytes())
 		b.file("recurrent.gguf", recurrent(t).Bytes())
-		want := "line 1: PARAMETER draft cannot be used: " + tt.want
+		want := "line 2: PARAMETER draft cannot be used: " + tt.want
 		if _, err := b.try("m", "FROM "+tt.from+"\nPARAMETER draft small"); err == nil || err.Error() != want {
 			t.Errorf("%s: error %v, want %q", tt.name, err, want)
 		}
