@@ -78,11 +78,11 @@ void few(int64_t width, const uint8_t * panel, const activation * tile, int toke
     for (int n = 0; n < N; n++) {
         sums[n][0] = sums[n][1] = _mm512_setzero_ps();
     }
-    constexpr int64_t ahead = 4096;
+    constexpr size_t bytes = l.unit() + l.head() / l.units, ahead = 8 * bytes;
     for (const uint8_t *step = panel, *end = panel + l.panel(width); step < end; step += l.step()) {
         for (int i = 0; i < l.units; i++, tile += tokens) {
-            for (size_t p = 0; p < l.unit() + l.head() / l.units; p += 64) {
-                _mm_prefetch(reinterpret_cast<const char *>(step) + ahead + i * (l.unit() + l.head() / l.units) + p, _MM_HINT_T0);
+            for (size_t p = 0; p < bytes; p += 64) {
+                _mm_prefetch(reinterpret_cast<const char *>(step) + ahead + i * bytes + p, _MM_HINT_T0);
             }
             unit u;
             load_unit<l>(step, i, u);
