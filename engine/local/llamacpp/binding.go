@@ -51,7 +51,7 @@ var loading sync.Mutex
 func loadWeights(path string, place placement, kernels kernels, cancel flag) *weights {
 	loading.Lock()
 	defer loading.Unlock()
-	matrix.Choose(kernels.ours, kernels.tied, kernels.threads)
+	matrix.Choose(kernels.ours, kernels.tied, kernels.reads, kernels.threads)
 	C.llama_backend_init()
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))

@@ -43,13 +43,18 @@ type kernels struct {
 	ours bool
 	tied bool // the token embeddings are the output layer, too
 
+	reads bool // the model only reads texts
+
 	threads int // that lay out weights
 }
 
 func (o Options) kernels(file *gguf.File) kernels {
+	embeds, _ := file.Embeds()
 	return kernels{
 		ours: o.Kernels == KernelsOwn,
 		tied: !slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "output.weight" }),
+
+		reads: embeds,
 
 		threads: o.Threads,
 	}

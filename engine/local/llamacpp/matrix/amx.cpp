@@ -70,7 +70,7 @@ inline void put(uint16_t * to, __m512i first, __m512i second) {
 }
 
 // split writes the units of a row of activations, stride apart.
-void split(const float * x, int64_t width, numbers * to, int64_t stride) {
+void split(const layout &, const float * x, int64_t width, numbers * to, int64_t stride) {
     for (int64_t i = 0; i < width; i += unit_columns, to += stride) {
         parts * p = reinterpret_cast<parts *>(to);
         const __m512 first = _mm512_loadu_ps(x + i), second = _mm512_loadu_ps(x + i + 16);

@@ -116,6 +116,16 @@ void many(int64_t width, const uint8_t * panel, const activation * tile, int tok
     }
 }
 
+} // namespace
+
+} // namespace matrix
+
+#include "avx512_integers.h"
+
+namespace matrix {
+
+namespace {
+
 // set is this instruction set, see set.h.
 struct set {
     template <const layout & l>
@@ -127,14 +137,7 @@ struct set {
         }
     }
 
-    // highest is the highest absolute value of 32 numbers, and NaN if one is NaN:
-    // without the sign, the bits of floats are ordered like the numbers, and NaN is
-    // the largest.
-    static float highest(const float * x) {
-        const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
-        const __m512i most = _mm512_max_epi32(_mm512_and_si512(_mm512_loadu_si512(x), magnitude), _mm512_and_si512(_mm512_loadu_si512(x + 16), magnitude));
-        return _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(_mm512_reduce_max_epi32(most))));
-    }
+    static float highest(const float * x) { return matrix::highest(x); }
 
     // half_unit quantises 16 numbers and returns their sum.
     static int half_unit(const float * x, float by, int8_t * to) {
@@ -163,9 +166,23 @@ bool runs() {
            __builtin_cpu_supports("avx512vnni");
 }
 
+void keep(const layout & l, const float * x, int64_t width, numbers * to, int64_t stride) {
+    if (&l == &f16_by_integers) {
+        return keep_integers(x, width, to, stride);
+    }
+    copy(l, x, width, to, stride);
+}
+
+void multiply_all(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
+    if (&l == &f16_by_integers) {
+        return multiply_integers(width, panel, tile, tokens, out, stride, rows);
+    }
+    multiply<set>(l, width, panel, tile, tokens, out, stride, rows);
+}
+
 } // namespace
 
-const kernels avx512 = {"AVX-512 VNNI", runs, quantise<set>, multiply<set>};
+const kernels avx512 = {"AVX-512 VNNI", runs, quantise<set>, multiply_all, keep, nullptr, true};
 
 } // namespace matrix
 

@@ -23,7 +23,7 @@ namespace matrix {
 
 namespace {
 
-std::atomic<bool> chosen, tied;
+std::atomic<bool> chosen, tied, reads;
 std::atomic<int> threads; // that lay out
 std::atomic<int64_t> held; // bytes
 
@@ -77,8 +77,6 @@ struct extra : ggml::cpu::extra_buffer_type {
 
 ggml_backend_buffer_type type;
 
-const layout & layout_of(const ggml_tensor * t) { return *find(t->type); }
-
 const char * name(ggml_backend_buffer_type_t) { return "CPU_MATRIX"; }
 
 size_t size(ggml_backend_buffer_type_t, const ggml_tensor * t) {
@@ -116,6 +114,9 @@ void set(ggml_backend_buffer_t, ggml_tensor * t, const void * data, size_t offse
     if (find(t->type) == nullptr) {
         std::memcpy(t->data, data, count);
         return;
+    }
+    if (reads) {
+        allow_integers(t);
     }
     const layout & l = layout_of(t);
     const int64_t panels = (t->ne[1] + panel_rows - 1) / panel_rows;
@@ -223,9 +224,10 @@ void matrix_register(void) {
     });
 }
 
-void matrix_choose(bool ours, bool tied, int32_t threads) {
+void matrix_choose(bool ours, bool tied, bool reads, int32_t threads) {
     matrix::chosen = ours;
     matrix::tied = tied;
+    matrix::reads = reads;
     matrix::threads = threads;
 }
 

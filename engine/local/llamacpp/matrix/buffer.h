@@ -14,8 +14,9 @@ void matrix_register(void);
 
 // matrix_choose says how the next model is loaded: with our kernels or without
 // them, and whether its token embeddings are its output layer too, so that one copy
-// must serve both. So many threads lay out its weights.
-void matrix_choose(bool ours, bool tied, int32_t threads);
+// must serve both; and whether it only reads texts, many tokens at once, as models of
+// embeddings do. So many threads lay out its weights.
+void matrix_choose(bool ours, bool tied, bool reads, int32_t threads);
 
 // matrix_instructions names the instruction set of the kernels; NULL: this
 // processor has none that they were written for.

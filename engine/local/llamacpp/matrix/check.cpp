@@ -227,7 +227,10 @@ std::vector<float> check::compute(int first, int tokens) const {
     ggml_backend_buffer_type_t cpu = ggml_backend_cpu_buffer_type();
     ggml_tensor * w = ggml_new_tensor_3d(g.ctx, l.type, c.width, c.rows, matrices());
     ggml_tensor * in = ggml_new_tensor_3d(g.ctx, GGML_TYPE_F32, c.width, c.experts > 0 ? inputs() : tokens, c.experts > 0 ? tokens : 1);
-    g.place(w, buffer_type(), blocks.data());
+    g.place(w, c.ggml != 0 ? cpu : buffer_type(), blocks.data());
+    if (c.integers != 0) {
+        allow_integers(w);
+    }
     g.place(in, cpu, x.data() + int64_t(first) * inputs() * c.width);
     ggml_tensor * out;
     if (c.experts > 0) {

@@ -13,6 +13,8 @@ struct matrix_case {
     int32_t width, rows, tokens, threads;
     int32_t experts, used; // of MUL_MAT_ID; 0: MUL_MAT
     int32_t own;          // 1: each expert that a token uses has activations of its own
+    int32_t integers;     // 1: multiply fp16 by integers, where there are kernels for that
+    int32_t ggml;         // 1: multiply by ggml's kernels
     int32_t values;       // random ones (0), or hostile ones, see check.cpp
 };
 

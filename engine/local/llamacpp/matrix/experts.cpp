@@ -23,7 +23,7 @@ struct shape {
     int64_t width, rows, count, used, slots, units, panels;
 
     explicit shape(const ggml_tensor * op)
-        : w(op->src[0]), x(op->src[1]), ids(op->src[2]), l(*find(w->type)), width(w->ne[0]), rows(w->ne[1]), count(w->ne[2]), used(ids->ne[0]),
+        : w(op->src[0]), x(op->src[1]), ids(op->src[2]), l(layout_of(w)), width(w->ne[0]), rows(w->ne[1]), count(w->ne[2]), used(ids->ne[0]),
           slots(ids->ne[0] * ids->ne[1]), units(width / unit_columns), panels((rows + panel_rows - 1) / panel_rows) {}
 
     int32_t expert(int64_t slot) const {

@@ -115,6 +115,9 @@ inline constexpr layout mxfp4 = {GGML_TYPE_MXFP4, 1, scaling::exponent, fp4.offs
 inline constexpr layout f16 = {GGML_TYPE_F16, 1, scaling::none, 0, 0};
 inline constexpr layout bf16 = {GGML_TYPE_BF16, 1, scaling::none, 0, 0};
 
+// f16_by_integers is f16 for sets that multiply it by integers too, see avx512_integers.h.
+inline constexpr layout f16_by_integers = f16;
+
 inline constexpr const layout * layouts[] = {&q4_0, &q4_1, &q5_0, &q5_1, &q8_0, &q4_k, &q5_k, &q6_k, &iq4_nl, &iq4_xs, &mxfp4, &f16, &bf16};
 
 // find returns the layout of a type, or nullptr.
@@ -145,7 +148,7 @@ struct numbers {
 };
 
 // copy writes the units of a row of activations as they are, stride apart.
-inline void copy(const float * x, int64_t width, numbers * to, int64_t stride) {
+inline void copy(const layout &, const float * x, int64_t width, numbers * to, int64_t stride) {
     for (int64_t i = 0; i < width; i += unit_columns, to += stride) {
         std::memcpy(to->x, x + i, sizeof to->x);
     }
@@ -186,11 +189,14 @@ struct kernels {
     void (*multiply)(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows);
 
     // keep writes them for weights that are no quants.
-    void (*keep)(const float * x, int64_t width, numbers * to, int64_t stride) = copy;
+    void (*keep)(const layout & l, const float * x, int64_t width, numbers * to, int64_t stride) = copy;
 
     // uses names the instruction sets of products of a layout, if they are not all of
     // this name.
     const char * (*uses)(const layout & l) = nullptr;
+
+    // integers reports whether multiply and keep take f16_by_integers.
+    bool integers = false;
 
     const char * instructions(const layout & l) const { return uses == nullptr ? name : uses(l); }
 
@@ -199,7 +205,7 @@ struct kernels {
         if (!l.floats()) {
             return quantise(x, width, static_cast<activation *>(to), stride);
         }
-        return keep(x, width, static_cast<numbers *>(to), stride);
+        return keep(l, x, width, static_cast<numbers *>(to), stride);
     }
 };
 

@@ -26,10 +26,10 @@ const Compiled = true
 func Register() { C.matrix_register() }
 
 // Choose says how the next model is loaded: with these kernels or without them.
-// The token embeddings of some models are tied: they are the output layer too. So many
-// threads lay out the weights.
-func Choose(ours, tied bool, threads int) {
-	C.matrix_choose(C.bool(ours), C.bool(tied), C.int32_t(threads))
+// The token embeddings of some models are tied: they are the output layer too. Others only
+// read texts, many tokens at once. So many threads lay out the weights.
+func Choose(ours, tied, reads bool, threads int) {
+	C.matrix_choose(C.bool(ours), C.bool(tied), C.bool(reads), C.int32_t(threads))
 }
 
 // Instructions names the instruction set that the kernels use here; empty: there
@@ -76,6 +76,8 @@ type product struct {
 	width, rows, tokens, threads int
 	experts, used                int  // 0: one matrix for all tokens
 	own                          bool // activations for each expert that a token uses
+	integers                     bool // multiply fp16 by integers, where there are kernels for that
+	ggml                         bool // multiply by ggml's kernels
 	values                       values
 }
 
@@ -98,8 +100,10 @@ func (p product) c() (given C.struct_matrix_case, free func()) {
 		_type: name, width: C.int32_t(p.width), rows: C.int32_t(p.rows), tokens: C.int32_t(p.tokens), threads: C.int32_t(p.threads),
 		experts: C.int32_t(p.experts), used: C.int32_t(p.used), values: C.int32_t(p.values),
 	}
-	if p.own {
-		given.own = 1
+	for field, is := range map[*C.int32_t]bool{&given.own: p.own, &given.integers: p.integers, &given.ggml: p.ggml} {
+		if is {
+			*field = 1
+		}
 	}
 	return given, func() { C.free(unsafe.Pointer(name)) }
 }

@@ -193,6 +193,53 @@ func TestTokensAlone(t *testing.T) {
 	}
 }
 
+// TestIntegers: fp16 by integers is no further off than by ggml's kernels, which round
+// activations to fp16; the sizes are around those of units, panels and groups of tokens.
+func TestIntegers(t *testing.T) {
+	register()
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for _, p := range []product{
+			{width: 32, rows: 40, tokens: 5}, {width: 64, rows: 40, tokens: 5}, {width: 96, rows: 33, tokens: 9},
+			{width: 384, rows: 1, tokens: 13}, {width: 384, rows: 70, tokens: 1}, {width: 384, rows: 70, tokens: 2}, {width: 1536, rows: 384, tokens: 31},
+			{width: 512, rows: 70, tokens: 129}, {width: 512, rows: 70, tokens: 7, values: zeros}, {width: 512, rows: 70, tokens: 7, values: nanRow},
+			{width: 256, rows: 40, tokens: 150, experts: 4, used: 3},
+		} {
+			p.format, p.threads, p.integers = "f16", 2, true
+			other := p
+			other.ggml = true
+			if got, want := p.difference(), other.difference(); !(got >= 0 && got <= want) {
+				t.Errorf("%s, %+v: differs by %g, ggml's by %g", set, p, got, want)
+			}
+		}
+	}
+}
+
+// TestIntegersOfAll: hostile values by integers.
+func TestIntegersOfAll(t *testing.T) {
+	register()
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for name, v := range allValues() {
+			for _, tokens := range []int{1, 2, 3, 7, 13} {
+				p := product{format: "f16", width: 512, rows: 70, tokens: tokens, threads: 2, integers: true, values: v}
+				if got := p.difference(); !(got >= 0 && got <= 3e-5) {
+					t.Errorf("%s, %s, %d tokens: differs by %g", set, name, tokens, got)
+				}
+				if got := p.dependences(); got != 0 && v != nanRow && v != nanToken {
+					t.Errorf("%s, %s, %d tokens: %d results have other bits", set, name, tokens, got)
+				}
+			}
+			p := product{format: "f16", width: 256, rows: 500, tokens: 9, threads: 3, integers: true, values: v}
+			if got := p.partDifferences(); got != 0 && v != nanRow && v != nanToken {
+				t.Errorf("%s, %s: %d results of some rows have other bits", set, name, got)
+			}
+		}
+	}
+}
+
 // TestRowsWanted: some rows of the output layer, of some tokens, have the bits that they
 // have with all rows.
 func TestRowsWanted(t *testing.T) {
@@ -274,7 +321,7 @@ func TestSupport(t *testing.T) {
 	register()
 	defer use("")
 	use(instructionSets()[0])
-	defer Choose(false, false, 2)
+	defer Choose(false, false, false, 2)
 	const embeddings, others = "token_embd.weight", "blk.0.attn_q.weight"
 	for _, tt := range []struct {
 		name         string
@@ -292,7 +339,7 @@ func TestSupport(t *testing.T) {
 		{name: "product of experts, by ggml", weights: others, experts: 4},
 		{name: "lookup, by ggml", tied: true, weights: embeddings, lookup: true},
 	} {
-		Choose(tt.ours, tt.tied, 2)
+		Choose(tt.ours, tt.tied, false, 2)
 		p := product{width: 256, rows: 40, tokens: 3, experts: tt.experts, used: 2}
 		for _, p.format = range formats() {
 			if got := p.supported(tt.weights, tt.lookup); got != tt.want {
@@ -305,7 +352,7 @@ func TestSupport(t *testing.T) {
 			}
 		}
 	}
-	Choose(true, false, 2)
+	Choose(true, false, false, 2)
 	if p := (product{format: "f16", width: 48, rows: 40, tokens: 3}); p.supported(others, false) {
 		t.Error("half a unit of columns is supported")
 	}

@@ -46,7 +46,7 @@ struct job {
     uint8_t * activations;
 
     job(ggml_compute_params * p, ggml_tensor * op)
-        : params(p), out(op), w(op->src[0]), x(op->src[1]), l(*find(w->type)), width(w->ne[0]), rows(w->ne[1]), units(width / unit_columns),
+        : params(p), out(op), w(op->src[0]), x(op->src[1]), l(layout_of(w)), width(w->ne[0]), rows(w->ne[1]), units(width / unit_columns),
           panels((rows + panel_rows - 1) / panel_rows) {
         for (int64_t t = 0; t < x->ne[1]; t++) {
             const span s = of(t);

@@ -52,6 +52,16 @@ bool use(std::string_view name) {
     return used != nullptr;
 }
 
+const layout & layout_of(const ggml_tensor * weights) {
+    return weights->extra != nullptr && best()->integers ? f16_by_integers : *find(weights->type);
+}
+
+void allow_integers(ggml_tensor * weights) {
+    if (weights->type == GGML_TYPE_F16) {
+        weights->extra = const_cast<layout *>(&f16_by_integers); // a mark, which ggml leaves alone
+    }
+}
+
 namespace product {
 
 namespace {
@@ -63,7 +73,7 @@ struct shape {
     int64_t width, rows, tokens, units, panels, tiles;
 
     explicit shape(const ggml_tensor * op)
-        : w(op->src[0]), x(op->src[1]), l(*find(w->type)), width(w->ne[0]), rows(w->ne[1]), tokens(ggml_nrows(x)), units(width / unit_columns),
+        : w(op->src[0]), x(op->src[1]), l(layout_of(w)), width(w->ne[0]), rows(w->ne[1]), tokens(ggml_nrows(x)), units(width / unit_columns),
           panels((rows + panel_rows - 1) / panel_rows), tiles((tokens + tile_tokens - 1) / tile_tokens) {}
 
     // group is how many panels a thread takes at once: so many that taking them
@@ -128,7 +138,7 @@ void multiply_many(ggml_compute_params * params, ggml_tensor * op, const shape &
 // look_up writes rows of weights as floats.
 void look_up(ggml_compute_params * params, ggml_tensor * op) {
     const ggml_tensor *w = op->src[0], *ids = op->src[1];
-    const layout & l = *find(w->type);
+    const layout & l = layout_of(w);
     const int64_t n = ggml_nelements(ids);
     for (int64_t i = params->ith; i < n; i += params->nth) {
         const int64_t i0 = i % ids->ne[0], i1 = i / ids->ne[0] % ids->ne[1], i2 = i / ids->ne[0] / ids->ne[1];

@@ -17,6 +17,13 @@ const kernels * best();
 // here.
 bool use(std::string_view name);
 
+// layout_of is the layout of weights that have one, for these kernels.
+const layout & layout_of(const ggml_tensor * weights);
+
+// allow_integers lets weights in fp16 be multiplied by integers, where there are kernels
+// for that: faster for many tokens, slower for one.
+void allow_integers(ggml_tensor * weights);
+
 ggml_backend_buffer_type * buffer_type();
 
 namespace product {
