@@ -3,6 +3,7 @@
 #include "layout.h"
 
 #include <algorithm> // before the target below, which set.h is under
+#include <cmath>
 #include <cstring>
 #include <immintrin.h>
 #include <utility>
