@@ -71,6 +71,7 @@ struct shape {
     bool keeps() const { return blocks * values_of(value) <= most_kept; }
     int64_t parts() const { return (shared + heads_of_tile - 1) / heads_of_tile; }
     int64_t steps() const { return (tokens + tokens_of_tile - 1) / tokens_of_tile; }
+    int64_t known() const { return steps() * blocks * q->ne[3]; }
     int64_t tiles() const { return kv_heads * parts() * steps() * q->ne[3]; }
 };
 
@@ -84,6 +85,9 @@ bool supports(const ggml_tensor * op) {
     return q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= min_rows;
 }
 
+// attended is what the mask says about tokens and a tile of cells.
+enum class attended : uint8_t { unknown, none, some, all };
+
 // workspace is the scratch memory of a thread. Rows are the inner dimension.
 struct workspace {
     double *sums, *total;
@@ -94,6 +98,7 @@ struct workspace {
     int32_t * values;        // of blocks, as the products need them
     int32_t * blocks;        // that the tile attends to
     int32_t * measured;      // blocks: for which KV head, and 1
+    attended * known;        // of the tokens of a tile and a block, for the tiles of other heads
 
     // A multiple of a cache line, so that each thread's part is aligned.
     static int64_t size(const shape & s) { return (workspace(s, nullptr).end() + padding * 4 + 63) / 64 * 64; }
@@ -120,6 +125,7 @@ struct workspace {
         take(largest_of_cell, s.blocks * tile_cells);
         take(blocks, s.blocks);
         take(measured, s.blocks);
+        take(known, s.known());
         last = next;
     }
 
@@ -128,9 +134,7 @@ struct workspace {
     int64_t end() const { return reinterpret_cast<intptr_t>(last); }
 };
 
-// attended is what the mask says about a token and a tile of cells.
-enum class attended { none, some, all };
-
+// look reads the mask of a token.
 attended look(const uint16_t * mask, int cells) {
     constexpr uint16_t never = 0xfc00, magnitude = 0x7fff; // minus infinity in fp16
     halves nonzero = {}, different = {};
@@ -206,8 +210,19 @@ template <typename sums> struct tile {
         int64_t stride = 0;
     };
 
+    // known is what the mask says about the tokens and the block of a cell.
+    attended & known(int64_t cell) const { return w.known[(stream * s.steps() + first_token / s.tokens_of_tile) * s.blocks + cell / tile_cells]; }
+
     // bias_of reads the mask. It reports whether any token attends to any of the cells.
     bool bias_of(int64_t cell, bias & b) const {
+        attended & all = known(cell);
+        if (all == attended::unknown || all == attended::some) {
+            all = bias_of_some(cell, b);
+        }
+        return all != attended::none;
+    }
+
+    attended bias_of_some(int64_t cell, bias & b) const {
         bool any = false, all = true, some = false;
         for (int64_t t = 0; t < tokens; t++) {
             const attended a = look(mask_of(first_token + t, cell), cells_at(cell));
@@ -221,7 +236,7 @@ template <typename sums> struct tile {
         }
         b.rows = all ? nullptr : w.mask;
         b.stride = some ? tile_rows : 0;
-        return any;
+        return !any ? attended::none : all ? attended::all : attended::some;
     }
 
     // The rows of a token follow each other: whole vectors are written, and what is too
@@ -432,6 +447,7 @@ struct attention : ggml::cpu::tensor_traits {
         }
         const workspace w(s, static_cast<char *>(params->wdata) + params->ith * size);
         std::fill_n(w.measured, s.blocks, 0);
+        std::fill_n(w.known, s.known(), attended::unknown);
         if (params->ith == 0) {
             ggml_threadpool_chunk_set(params->threadpool, params->nth);
         }
