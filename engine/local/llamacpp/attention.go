@@ -40,3 +40,7 @@ func (c attentionCase) c() C.struct_shim_attention_case {
 	}
 	return given
 }
+
+// attentionAlone runs attention for tokens together, and for each alone. It returns how
+// many results have other bits alone, negative if ggml fails.
+func attentionAlone(c attentionCase) int { return int(C.shim_attention_alone(c.c())) }

@@ -122,10 +122,12 @@ struct check {
         return sums;
     }
 
-    bool compute(attention_kernels kernels) {
+    bool compute(attention_kernels kernels) { return compute(out, kernels); }
+
+    bool compute(ggml_tensor * result, attention_kernels kernels) {
         const attention_turn mine(kernels);
         ggml_cgraph * graph = ggml_new_graph(ctx);
-        ggml_build_forward_expand(graph, out);
+        ggml_build_forward_expand(graph, result);
         return ggml_graph_compute_with_ctx(ctx, graph, c.threads) == GGML_STATUS_SUCCESS;
     }
 
@@ -162,6 +164,31 @@ struct check {
         return different;
     }
 
+    // alone computes tokens each for itself, and counts results with other bits than
+    // among the others.
+    int64_t alone() {
+        if (!compute(attention_kernels::best)) {
+            return -1;
+        }
+        int64_t different = 0;
+        for (int t = c.tokens - 1, n = 0; t > 0 && n < 8; t -= 1 + c.tokens / 8, n++) {
+            ggml_tensor * its = ggml_view_3d(ctx, q, c.key, 1, c.heads, q->nb[1], q->nb[2], t * q->nb[1]);
+            ggml_tensor * own = ggml_flash_attn_ext(ctx, its, k, v, ggml_view_2d(ctx, mask, c.cells, 1, mask->nb[1], t * mask->nb[1]), scale(), 0, 0);
+            ggml_flash_attn_ext_set_prec(own, GGML_PREC_F32);
+            if (sinks != nullptr) {
+                ggml_flash_attn_ext_add_sinks(own, sinks);
+            }
+            if (!compute(own, attention_kernels::best)) {
+                return -1;
+            }
+            const int64_t results = int64_t(c.heads) * c.value;
+            for (int64_t i = 0; i < results; i++) {
+                different += static_cast<uint32_t *>(own->data)[i] != static_cast<uint32_t *>(out->data)[t * results + i];
+            }
+        }
+        return different;
+    }
+
     double error() {
         if (!compute(attention_kernels::best)) {
             return -1;
@@ -193,5 +220,12 @@ int64_t shim_attention_different(struct shim_attention_case c) {
     return guarded([&] {
         shim_attention();
         return check(c).different();
+    }, int64_t(-1));
+}
+
+int64_t shim_attention_alone(struct shim_attention_case c) {
+    return guarded([&] {
+        shim_attention();
+        return check(c).alone();
     }, int64_t(-1));
 }

@@ -26,6 +26,10 @@ double shim_attention_error(struct shim_attention_case c);
 // than the first, or a negative number if ggml fails.
 int64_t shim_attention_different(struct shim_attention_case c);
 
+// shim_attention_alone runs attention for tokens together, and for each alone. It
+// returns how many results have other bits alone, or a negative number if ggml fails.
+int64_t shim_attention_alone(struct shim_attention_case c);
+
 #ifdef __cplusplus
 }
 #endif

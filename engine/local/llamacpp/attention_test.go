@@ -24,6 +24,7 @@ func TestAttention(t *testing.T) {
 		{"a token of each of eight texts", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 8, cells: 512}, 1e-3},
 		{"one token, all masked", attentionCase{heads: 32, kvHeads: 1, key: 64, value: 64, tokens: 1, cells: 256}, 1e-3},
 		{"few rows", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 3, cells: 256}, 1e-3},
+		{"two rows", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 2, cells: 256}, 1e-3},
 		{"few rows, wide heads", attentionCase{heads: 4, kvHeads: 1, key: 256, value: 256, tokens: 2, cells: 512}, 1e-3},
 		{"few rows, heads that no block divides, and sinks", attentionCase{heads: 14, kvHeads: 2, key: 80, value: 80, tokens: 2, cells: 256, sinks: true}, 1e-3},
 		{"part of a tile of cells", attentionCase{heads: 2, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 200}, 1e-3},
@@ -36,6 +37,9 @@ func TestAttention(t *testing.T) {
 		for _, tt.shape.threads = range []int{1, 2, 5} {
 			if got := attentionDifferent(tt.shape); got != 0 && tt.most != ofLlamaCPP {
 				t.Errorf("%s, %d threads: %d results have other bits in rows, or in another order of cells", tt.name, tt.shape.threads, got)
+			}
+			if got := attentionAlone(tt.shape); got != 0 && tt.most != ofLlamaCPP {
+				t.Errorf("%s, %d threads: %d results have other bits for a token alone", tt.name, tt.shape.threads, got)
 			}
 			if got := attentionError(tt.shape); got < 0 || got > tt.most {
 				t.Errorf("%s, %d threads: an error of %g", tt.name, tt.shape.threads, got)

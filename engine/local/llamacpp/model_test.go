@@ -307,6 +307,7 @@ func TestConstrainedTextIsValid(t *testing.T) {
 // are. Each comes out as it does alone.
 func TestTinyPool(t *testing.T) {
 	options := Options{Path: modelFile(t, smallest), Parallel: 4}.withDefaults()
+	register()
 	cancel := newFlag()
 	defer cancel.free()
 	w := loadWeights(options.Path, mapped, kernels{ours: true}, cancel)

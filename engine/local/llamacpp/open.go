@@ -66,12 +66,18 @@ func configure(ctx context.Context, options Options, file *gguf.File) (none deco
 	return c, nil
 }
 
-func load(ctx context.Context, options Options, file *gguf.File, sink *logSink) (*weights, error) {
-	path := options.Path
-	kernels := options.kernels(file)
+// register makes llama.cpp use what is ours. A model that was loaded before computes
+// without it.
+func register() {
 	C.shim_huge_pages(C.bool(grantsHugePages()))
 	matrix.Register()
 	C.shim_attention()
+}
+
+func load(ctx context.Context, options Options, file *gguf.File, sink *logSink) (*weights, error) {
+	path := options.Path
+	kernels := options.kernels(file)
+	register()
 	cancel := newFlag()
 	stop := context.AfterFunc(ctx, cancel.raise)
 	w := loadWeights(path, options.placement(), kernels, cancel)
