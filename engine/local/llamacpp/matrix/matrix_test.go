@@ -196,6 +196,7 @@ func TestTokensAlone(t *testing.T) {
 // TestIntegers: fp16 by integers is no further off than by ggml's kernels, which round
 // activations to fp16; the sizes are around those of units, panels and groups of tokens.
 func TestIntegers(t *testing.T) {
+	const rounding = 1e-6 // of single precision, which other sets multiply in, and ggml on some processors
 	register()
 	defer use("")
 	for _, set := range instructionSets() {
@@ -209,7 +210,7 @@ func TestIntegers(t *testing.T) {
 			p.format, p.threads, p.integers = "f16", 2, true
 			other := p
 			other.ggml = true
-			if got, want := p.difference(), other.difference(); !(got >= 0 && got <= want) {
+			if got, want := p.difference(), other.difference(); !(got >= 0 && got <= max(want, rounding)) {
 				t.Errorf("%s, %+v: differs by %g, ggml's by %g", set, p, got, want)
 			}
 		}
