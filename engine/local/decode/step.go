@@ -76,7 +76,8 @@ func (l *loop) interruptible(active []*sequence, work func() Outcome) Outcome {
 	return result
 }
 
-// count adds to the counters.
+// count adds what a step made to the counters: all but ImagesEncoded and
+// Preempted.
 func (l *loop) count(more Stats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
