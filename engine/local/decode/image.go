@@ -172,10 +172,8 @@ func (s *sequence) nextImage() *imageChunk {
 	return nil
 }
 
-// prefillLimit is how many tokens can be prefilled in the next batch: those
-// before an image, and not the last token of the prompt. That one is decoded
-// with the generating sequences, as it is when the rest is cached. Batch size
-// affects rounding, and a repeated request must give the same text.
+// prefillLimit is how many tokens can be prefilled in the next batch: those before an
+// image.
 func (s *sequence) prefillLimit() int {
 	next := len(s.cells)
 	for _, v := range s.images {
@@ -186,7 +184,7 @@ func (s *sequence) prefillLimit() int {
 	if s.scores != nil {
 		return min(s.pending(), scoreChunk)
 	}
-	return max(s.pending()-1, 1)
+	return s.pending()
 }
 
 // hasImageWithin reports whether tokens[from:to] overlaps an image. Encoding

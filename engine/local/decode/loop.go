@@ -40,6 +40,10 @@ type Backend interface {
 	// Nor can it be truncated.
 	SharesPrefixes() bool
 
+	// Independent reports whether what a token is computed to, to the last bit, depends
+	// on no other token of its batch. It is false until a batch was computed.
+	Independent() bool
+
 	// HasStart reports whether the cache still has the sequence's first token,
 	// which models with sliding-window attention drop.
 	HasStart(id int) bool
@@ -288,7 +292,7 @@ func (l *loop) plan() []Entry {
 	}
 	for l.cells.available()-len(generating) < PrefillChunk && l.evict() {
 	}
-	splitChunk(prefilling, min(PrefillChunk, l.cells.available()-len(generating)))
+	l.splitChunk(prefilling, min(PrefillChunk, l.cells.available()-len(generating)))
 	for _, s := range generating {
 		s.rows = 1
 	}
@@ -348,12 +352,24 @@ func (l *loop) preempt() {
 
 // splitChunk divides n batch rows equally; what a sequence does not need goes to
 // the others.
-func splitChunk(prefilling []*sequence, n int) {
-	slices.SortStableFunc(prefilling, func(a, b *sequence) int { return a.prefillLimit() - b.prefillLimit() })
+func (l *loop) splitChunk(prefilling []*sequence, n int) {
+	slices.SortStableFunc(prefilling, func(a, b *sequence) int { return l.chunkLimit(a) - l.chunkLimit(b) })
 	for i, s := range prefilling {
-		s.rows = min(s.prefillLimit(), n/(len(prefilling)-i))
+		s.rows = min(l.chunkLimit(s), n/(len(prefilling)-i))
 		n -= s.rows
 	}
+}
+
+// chunkLimit is how many tokens of s may be in one batch of its prompt: none from
+// behind an image, and the last one only where it gets the same logits alone. Otherwise
+// that one is decoded with the generating sequences, as it is when the rest is cached:
+// a repeated request must give the same text.
+func (l *loop) chunkLimit(s *sequence) int {
+	limit := s.prefillLimit()
+	if limit == s.pending() && s.scores == nil && !l.backend.Independent() {
+		limit--
+	}
+	return limit
 }
 
 // fillBatch writes the rows of each sequence to the batch.

@@ -30,6 +30,8 @@ type counter struct {
 	capacity  int
 	sharing   bool
 
+	independent bool // see Backend
+
 	last   []Entry
 	read   int            // tokens
 	turn   func(step int) // called in each decode
@@ -50,8 +52,8 @@ func newCounter(t *testing.T, capacity int) *counter {
 		next:      map[int]int32{},
 		cells:     map[int][]*int{},
 		capacity:  capacity,
-		sharing:   true,
-		asked:     make(chan struct{}, 1),
+		sharing:   true, independent: true,
+		asked: make(chan struct{}, 1),
 	}
 }
 
@@ -156,6 +158,7 @@ func (c *counter) Truncate(id, n int) {
 }
 
 func (c *counter) SharesPrefixes() bool { return c.sharing }
+func (c *counter) Independent() bool    { return c.independent }
 func (c *counter) HasStart(int) bool    { return true }
 
 func (c *counter) Interrupt() {
@@ -253,6 +256,40 @@ func TestManyAtOnce(t *testing.T) {
 		}
 		m.Close()
 	})
+}
+
+// TestLastPromptToken: it is decoded with the rest of the prompt, unless other tokens
+// beside it would change its logits.
+func TestLastPromptToken(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		independent bool
+		prompt      int // tokens
+		steps       int
+	}{
+		{"one chunk", true, PrefillChunk, 1},
+		{"one chunk, alone", false, PrefillChunk, 2},
+		{"a token more", true, PrefillChunk + 1, 2},
+		{"a token more, alone", false, PrefillChunk + 1, 2},
+		{"two tokens", true, 2, 1},
+		{"two tokens, alone", false, 2, 2},
+		{"one token", true, 1, 1},
+		{"one token, alone", false, 1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCounter(t, 1024)
+				c.independent = tt.independent
+				m := countingModel(t, c, 1, 512)
+				got := collect(t.Context(), m, chat.Job{Prompt: testPrompt(1, tt.prompt-1, 5), MaxTokens: 1})
+				got.check(t, tt.name, counted(5, 1), chat.EndLength)
+				m.Close()
+				if c.steps != tt.steps {
+					t.Errorf("%d steps, want %d", c.steps, tt.steps)
+				}
+			})
+		})
+	}
 }
 
 func TestEndOfTurn(t *testing.T) {

@@ -11,6 +11,7 @@
 #include "attention_scores.h"
 #include "attention_sums.h"
 #include "matrix/buffer.h"
+#include "matrix/product.h"
 #include "ggml.h"
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
@@ -34,6 +35,7 @@ constexpr int min_rows = 16;
 
 std::mutex turn;
 std::atomic<attention_kernels> enabled; // by an attention_turn
+std::atomic<bool> left_to_ggml;         // see attention_turn::left
 
 #if defined(ATTENTION_AMX)
 constexpr int most_blocks = amx_sums::blocks;
@@ -471,14 +473,24 @@ struct attention : ggml::cpu::tensor_traits {
     }
 };
 
-// registration is a buffer type without buffers: it only provides the kernel.
+// mixes reports whether ggml may compute a token in another way beside others.
+bool mixes(const ggml_tensor * op) {
+    return op->op == GGML_OP_MUL_MAT || op->op == GGML_OP_MUL_MAT_ID || op->op == GGML_OP_FLASH_ATTN_EXT;
+}
+
+// registration is a buffer type without buffers: it only provides the kernel. It is
+// asked for what package matrix does not compute, before those of ggml.
 struct registration : ggml::cpu::extra_buffer_type {
     attention kernel;
 
     bool supports_op(ggml_backend_dev_t, const ggml_tensor *) override { return false; }
 
     ggml::cpu::tensor_traits * get_tensor_traits(const ggml_tensor * op) override {
-        return supports(op) ? &kernel : row_attention(op);
+        ggml::cpu::tensor_traits * found = supports(op) ? &kernel : row_attention(op);
+        if (found == nullptr && mixes(op)) {
+            left_to_ggml = true;
+        }
+        return found;
     }
 };
 
@@ -500,10 +512,17 @@ void shim_attention() {
         static registration instance;
         static ggml_backend_buffer_type type = {};
         type.context = static_cast<ggml::cpu::extra_buffer_type *>(&instance);
-        ggml_backend_cpu_get_extra_buffer_types().push_back(&type);
+        auto & types = ggml_backend_cpu_get_extra_buffer_types();
+        const bool behind = !types.empty() && types[0] == matrix::buffer_type();
+        types.insert(types.begin() + behind, &type);
     });
 }
 
-attention_turn::attention_turn(attention_kernels kernels) : lock(turn) { enabled = kernels; }
+attention_turn::attention_turn(attention_kernels kernels) : lock(turn) {
+    enabled = kernels;
+    left_to_ggml = false;
+}
 
 attention_turn::~attention_turn() { enabled = attention_kernels::rows; }
+
+bool attention_turn::left() const { return left_to_ggml; }

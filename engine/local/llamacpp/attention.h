@@ -27,6 +27,11 @@ class attention_turn {
     explicit attention_turn(attention_kernels kernels);
     ~attention_turn();
 
+    // left reports whether a product or attention was left to ggml, whose result for a
+    // token may depend on the tokens beside it.
+    bool left() const;
+
+
   private:
     std::lock_guard<std::mutex> lock;
 };

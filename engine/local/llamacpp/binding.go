@@ -203,6 +203,7 @@ type session struct {
 	projector      *projector  // nil: no images
 	imageBatch     *imageBatch // with it
 	sharesPrefixes bool
+	computed       bool // a batch
 	governor       *governor
 	turn           *sync.Mutex
 	sink           *logSink
@@ -349,6 +350,7 @@ func (s *session) compute(batch C.struct_llama_batch, tiles bool, rows [][]int32
 	C.llama_set_n_threads(s.ctx, threads, threads)
 	switch s.worker.decode(batch, tiles) {
 	case 0:
+		s.computed = true
 		return decode.Computed
 	case 1:
 		return decode.CacheFull
@@ -379,6 +381,10 @@ func (s *session) Truncate(id, n int) {
 }
 
 func (s *session) SharesPrefixes() bool { return s.sharesPrefixes }
+
+func (s *session) Independent() bool {
+	return s.computed && s.sharesPrefixes && !s.worker.left()
+}
 
 func (s *session) HasStart(id int) bool {
 	return C.llama_memory_seq_pos_min(s.memory, C.llama_seq_id(id)) == 0

@@ -20,6 +20,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/decode"
+	"github.com/diglot/diglot/engine/local/llamacpp/matrix"
 	"github.com/diglot/diglot/engine/local/memory"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -92,6 +93,29 @@ func TestSameTextAloneAndTogether(t *testing.T) {
 	}
 	for i, got := range decodeAll(t, m, jobs) {
 		same(t, questions[i]+" (together)", alone[i], got)
+	}
+}
+
+// TestPromptInOneStep: our kernels read a prompt with its last token; llama.cpp's compute
+// that one in another way beside others, so it comes alone.
+func TestPromptInOneStep(t *testing.T) {
+	ours := 1
+	if matrix.Instructions() == "" {
+		ours = 2
+	}
+	for _, tt := range []struct {
+		kernels Kernels
+		steps   int
+	}{{KernelsOwn, ours}, {KernelsGGML, 2}} {
+		t.Run(tt.kernels.String(), func(t *testing.T) {
+			m := openModel(t, Options{Context: 1024, Parallel: 1, Kernels: tt.kernels})
+			decodeAll(t, m, []chat.Job{greedy(tokenize(t, m, ask(questions[0])), 1)}) // what computes a token is known then
+			before := m.Stats().Steps
+			decodeAll(t, m, []chat.Job{greedy(tokenize(t, m, "Once upon a time there was"), 1)})
+			if got := m.Stats().Steps - before; got != tt.steps {
+				t.Errorf("%d steps, want %d", got, tt.steps)
+			}
+		})
 	}
 }
 

@@ -81,6 +81,7 @@ struct shim_worker {
     struct llama_context * ctx;
     int32_t pipe;
     bool tiles = false;
+    bool left = false; // see shim_worker_left
     struct llama_batch batch;
     bool wanted = false;
     bool ended = false;
@@ -94,7 +95,9 @@ struct shim_worker {
                 shim_join_pages();
             }
             const attention_turn mine(tiles ? attention_kernels::best : attention_kernels::rows);
-            return shim_decode(ctx, batch);
+            const int32_t result = shim_decode(ctx, batch);
+            left = left || mine.left();
+            return result;
         }, SHIM_THREW);
     }
 
@@ -134,6 +137,8 @@ void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch, b
     }
     worker->signal.notify_one();
 }
+
+bool shim_worker_left(const struct shim_worker * worker) { return worker->left; }
 
 void shim_worker_free(struct shim_worker * worker) {
     {

@@ -107,6 +107,7 @@ func (d *dice) CopySequence(src, dst, n int)                 { d.texts[dst] = sl
 func (d *dice) RemoveSequence(id int)                        { delete(d.texts, id) }
 func (d *dice) Truncate(id, n int)                           { d.texts[id] = d.texts[id][:n] }
 func (d *dice) SharesPrefixes() bool                         { return true }
+func (d *dice) Independent() bool                            { return true }
 func (d *dice) HasStart(int) bool                            { return true }
 func (d *dice) Interrupt()                                   { d.interrupted.Store(true) }
 func (d *dice) Resume()                                      { d.interrupted.Store(false) }
