@@ -72,6 +72,14 @@ inline void store(const __m512 (&sums)[vectors], float * out, int rows) {
     }
 }
 
+// prefetch reads the weights of a unit so many units ahead.
+template <const layout & l, int ahead> inline void prefetch(const uint8_t * step, int number) {
+    constexpr size_t bytes = l.unit() + l.head() / l.units;
+    for (size_t p = 0; p < bytes; p += 64) {
+        _mm_prefetch(reinterpret_cast<const char *>(step) + (ahead + number) * bytes + p, _MM_HINT_T0);
+    }
+}
+
 // few computes N tokens whose sums stay in registers.
 template <const layout & l, int N>
 void few(int64_t width, const uint8_t * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
@@ -79,12 +87,9 @@ void few(int64_t width, const uint8_t * panel, const activation * tile, int toke
     for (int n = 0; n < N; n++) {
         sums[n][0] = sums[n][1] = _mm512_setzero_ps();
     }
-    constexpr size_t bytes = l.unit() + l.head() / l.units, ahead = 8 * bytes;
     for (const uint8_t *step = panel, *end = panel + l.panel(width); step < end; step += l.step()) {
         for (int i = 0; i < l.units; i++, tile += tokens) {
-            for (size_t p = 0; p < bytes; p += 64) {
-                _mm_prefetch(reinterpret_cast<const char *>(step) + ahead + i * bytes + p, _MM_HINT_T0);
-            }
+            prefetch<l, 8>(step, i);
             unit u;
             load_unit<l>(step, i, u);
             add<l, N>(u, tile, sums);
@@ -95,19 +100,26 @@ void few(int64_t width, const uint8_t * panel, const activation * tile, int toke
     }
 }
 
+// at_once is how many tokens are multiplied by quants in registers: with three each
+// multiplier has sums enough to wait for none. Formats with a scale for each half of a
+// unit have twice as many.
+template <const layout & l> constexpr int at_once = l.halved() ? 2 : 3;
+
 template <const layout & l>
 void many(int64_t width, const uint8_t * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
     __m512 sums[tile_tokens][vectors];
     std::memset(sums, 0, tokens * sizeof sums[0]);
+    constexpr int n = at_once<l>;
     for (const uint8_t *step = panel, *end = panel + l.panel(width); step < end; step += l.step()) {
         for (int i = 0; i < l.units; i++, tile += tokens) {
+            prefetch<l, 4>(step, i);
             unit u;
             load_unit<l>(step, i, u);
             int t = 0;
-            for (; t + 2 <= tokens; t += 2) {
-                add<l, 2>(u, tile + t, reinterpret_cast<__m512 (&)[2][vectors]>(sums[t]));
+            for (; t + n <= tokens; t += n) {
+                add<l, n>(u, tile + t, reinterpret_cast<__m512 (&)[n][vectors]>(sums[t]));
             }
-            if (t < tokens) {
+            for (; t < tokens; t++) {
                 add<l, 1>(u, tile + t, reinterpret_cast<__m512 (&)[1][vectors]>(sums[t]));
             }
         }
