@@ -119,7 +119,10 @@ void multiply_few(ggml_compute_params * params, ggml_tensor * op, const shape & 
 
 void multiply_many(ggml_compute_params * params, ggml_tensor * op, const shape & s) {
     uint8_t * shared = aligned(params->wdata);
-    for (int64_t t = params->ith; t < s.tokens; t += params->nth) {
+    // ggml divides the rows of most operations like this, so that what a thread reads here
+    // is mostly what it wrote. Cores may be far apart.
+    const int64_t part = (s.tokens + params->nth - 1) / params->nth;
+    for (int64_t t = part * params->ith; t < std::min(part * (params->ith + 1), s.tokens); t++) {
         s.activate(shared, t);
     }
     if (params->ith == 0) {
