@@ -3,6 +3,7 @@
 #include "buffer.h"
 #include "gelu.h"
 #include "layout.h"
+#include "norm.h"
 #include "product.h"
 
 #include "ggml-backend-impl.h"
@@ -40,15 +41,15 @@ struct kernel : ggml::cpu::tensor_traits {
     }
 };
 
-// after is GELU after a product.
-struct after : ggml::cpu::tensor_traits {
+// after is an operation on what a product computed.
+template <void (*run)(ggml_compute_params *, ggml_tensor *)> struct after : ggml::cpu::tensor_traits {
     bool work_size(int, const ggml_tensor *, size_t & size) override {
         size = 0;
         return true;
     }
 
     bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
-        gelu::compute(params, op);
+        run(params, op);
         return true;
     }
 };
@@ -68,7 +69,8 @@ struct misread : ggml::cpu::tensor_traits {
 
 struct extra : ggml::cpu::extra_buffer_type {
     kernel products;
-    after gelus;
+    after<gelu::compute> gelus;
+    after<norm::compute> norms;
     misread others;
 
     bool supports_op(ggml_backend_dev_t, const ggml_tensor * op) override;
@@ -192,6 +194,9 @@ ggml::cpu::tensor_traits * extra::get_tensor_traits(const ggml_tensor * op) {
     if (gelu::has(op) && follows(op)) {
         return &gelus;
     }
+    if (norm_of_ours(op)) {
+        return &norms;
+    }
     for (const ggml_tensor * t : op->src) {
         if (is_ours(t) && find(t->type) != nullptr) {
             return &others;
@@ -203,6 +208,8 @@ ggml::cpu::tensor_traits * extra::get_tensor_traits(const ggml_tensor * op) {
 } // namespace
 
 ggml_backend_buffer_type_t buffer_type() { return &type; }
+
+bool norm_of_ours(const ggml_tensor * op) { return norm::has(op) && follows(op); }
 
 } // namespace matrix
 

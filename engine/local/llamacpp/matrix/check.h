@@ -61,6 +61,14 @@ double matrix_gelu_error(bool ours, int32_t form);
 
 float matrix_gelu(float x);
 
+// matrix_norm_error computes the RMS norm of a sum of so many columns and a product of
+// ours. It returns the largest relative difference from double precision.
+double matrix_norm_error(int32_t columns);
+
+// matrix_norm_ours reports whether the RMS norm of a product, by our kernels or by
+// ggml's, is computed here.
+bool matrix_norm_ours(bool ours);
+
 #ifdef __cplusplus
 }
 #endif

@@ -189,3 +189,10 @@ func geluDifference(ours bool, form geluForm) float64 {
 }
 
 func gelu(x float32) float32 { return float32(C.matrix_gelu(C.float(x))) }
+
+// normDifference is the largest one between the RMS norm after a product of so many
+// columns and double precision, relative.
+func normDifference(columns int) float64 { return float64(C.matrix_norm_error(C.int32_t(columns))) }
+
+// normOurs reports whether the RMS norm of a product is computed here.
+func normOurs(ours bool) bool { return bool(C.matrix_norm_ours(C.bool(ours))) }

@@ -396,3 +396,22 @@ func TestGELUBounds(t *testing.T) {
 		t.Errorf("of NaN: %g", got)
 	}
 }
+
+// TestNorm: the RMS norm of what a product of these kernels was added to is exact, for
+// widths that fill vectors and that do not.
+func TestNorm(t *testing.T) {
+	register()
+	defer use("")
+	use(instructionSets()[0])
+	for _, columns := range []int{1, 7, 8, 9, 31, 32, 33, 64, 70, 576} {
+		if got := normDifference(columns); !(got >= 0 && got <= 1e-6) {
+			t.Errorf("%d columns: relative error %g", columns, got)
+		}
+	}
+	if !normOurs(true) {
+		t.Error("the norm of a product of these kernels is left to ggml")
+	}
+	if normOurs(false) {
+		t.Error("the norm of a product of ggml is computed here")
+	}
+}

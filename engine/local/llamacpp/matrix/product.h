@@ -26,6 +26,10 @@ void allow_integers(ggml_tensor * weights);
 
 ggml_backend_buffer_type * buffer_type();
 
+// norm_of_ours reports whether an operation is the RMS norm of a product of ours, perhaps
+// of its sum with something.
+bool norm_of_ours(const ggml_tensor * op);
+
 namespace product {
 
 // Each thread prepares so few tokens by itself: waiting for each other takes

@@ -2,6 +2,7 @@
 
 #include "check.h"
 #include "gelu.h"
+#include "norm.h"
 #include "product.h"
 
 #include "ggml-backend.h"
@@ -18,13 +19,13 @@ constexpr int width = 70, tokens = 400; // not a multiple of a vector
 
 double exact(double x) { return x / (1 + std::exp(-2 * std::sqrt(2 / std::acos(-1.0)) * x * (1 + 0.044715 * x * x))); }
 
-struct gelu_graph {
+struct after_graph {
     ggml_context * ctx = ggml_init({16 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true});
     std::vector<ggml_backend_buffer_t> buffers;
     ggml_backend_buffer_type_t weights;
 
-    explicit gelu_graph(bool ours) : weights(ours ? matrix::buffer_type() : ggml_backend_cpu_buffer_type()) {}
-    ~gelu_graph() {
+    explicit after_graph(bool ours) : weights(ours ? matrix::buffer_type() : ggml_backend_cpu_buffer_type()) {}
+    ~after_graph() {
         for (ggml_backend_buffer_t b : buffers) {
             ggml_backend_buffer_free(b);
         }
@@ -83,7 +84,7 @@ double difference(const ggml_tensor * out, const ggml_tensor * x, int64_t first,
 } // namespace
 
 double matrix_gelu_error(bool ours, int32_t form) {
-    gelu_graph g(ours);
+    after_graph g(ours);
     const bool joined = form == matrix_gelu_joined || form == matrix_gelu_swapped;
     ggml_tensor * x = g.product(joined ? 2 * width : width);
     if (form == matrix_gelu_bias) {
@@ -107,4 +108,37 @@ float matrix_gelu(float x) {
     float y;
     matrix::gelu::row(&x, nullptr, &y, 1);
     return y;
+}
+
+double matrix_norm_error(int32_t columns) {
+    constexpr float epsilon = 1e-5f;
+    after_graph g(true);
+    ggml_tensor * x = g.product(columns);
+    std::vector<float> rest(static_cast<size_t>(columns) * tokens);
+    for (size_t i = 0; i < rest.size(); i++) {
+        rest[i] = std::sin(static_cast<float>(i));
+    }
+    x = g.on_cpu(ggml_add(g.ctx, x, g.on_cpu(ggml_new_tensor_2d(g.ctx, GGML_TYPE_F32, columns, tokens), rest.data())));
+    ggml_tensor * out = g.on_cpu(ggml_rms_norm(g.ctx, x, epsilon));
+    if (!g.compute(out)) {
+        return -1;
+    }
+    double most = 0;
+    for (int64_t t = 0; t < tokens; t++) {
+        const float *in = static_cast<float *>(x->data) + t * columns, *got = static_cast<float *>(out->data) + t * columns;
+        double squares = 0;
+        for (int64_t i = 0; i < columns; i++) {
+            squares += static_cast<double>(in[i]) * in[i];
+        }
+        for (int64_t i = 0; i < columns; i++) {
+            const double want = in[i] / std::sqrt(squares / columns + epsilon);
+            most = std::max(most, std::abs(got[i] - want) / (std::abs(want) + 1e-6));
+        }
+    }
+    return most;
+}
+
+bool matrix_norm_ours(bool ours) {
+    after_graph g(ours);
+    return matrix::norm_of_ours(ggml_rms_norm(g.ctx, g.product(width), 1e-5f));
 }
