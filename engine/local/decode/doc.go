@@ -58,9 +58,8 @@
 // So what a row of a batch gets must not depend on the rows beside it:
 //
 //   - Products of package matrix and attention of package llamacpp do not depend
-//     on them. llama.cpp's own products may: those of weights in 32 bits (routers
-//     of experts, LoRAs), of types that have no kernel here, of matrices in three
-//     dimensions, and all with --kernels ggml.
+//     on them. llama.cpp's own products may: those of LoRAs, of types that have no
+//     kernel here, of matrices in three dimensions, and all with --kernels ggml.
 //   - A model with ALiBi or a softcap of attention logits is left to llama.cpp's
 //     own kernel of attention, which depends on where its cells lie.
 //

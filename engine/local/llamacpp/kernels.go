@@ -76,13 +76,13 @@ func (k Kernels) describe(file *gguf.File) string {
 }
 
 // describeKernels lists the types of matrices by what multiplies them: as instructions
-// says of types and widths, or ggml, which comes last. F32 is left out.
+// says of types and widths, or ggml, which comes last.
 func describeKernels(tensors []gguf.Tensor, tied bool, instructions func(format string, width int64) string) string {
 	const ggml = "ggml"
 	formats := map[string][]string{}
 	for _, t := range tensors {
 		format := t.Type.String()
-		if len(t.Dims) < 2 || format == "F32" || lookedUp(t.Name, tied) {
+		if len(t.Dims) < 2 || lookedUp(t.Name, tied) {
 			continue
 		}
 		by := ggml

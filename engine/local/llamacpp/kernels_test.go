@@ -16,8 +16,8 @@ func TestDescribeKernels(t *testing.T) {
 	norm, router := matrixOf("blk.0.attn_norm.weight", f32, 512), matrixOf("blk.0.ffn_gate_inp.weight", f32, 512, 8)
 	experts, other := matrixOf("blk.0.ffn_up_exps.weight", q4K, 512, 64, 8), matrixOf("v.patch.weight", q4K, 512, 64, 8)
 	embeddings, positions := matrixOf("token_embd.weight", q6K, 512, 100), matrixOf("position_embd.weight", f16, 512, 100)
-	amx := map[string]string{"Q4_K": "AMX and AVX-512 VNNI", "Q6_K": "AVX-512 VNNI", "F16": "AMX"}
-	avx2 := map[string]string{"Q4_K": "AVX2", "Q6_K": "AVX2", "F16": "AVX2"}
+	amx := map[string]string{"Q4_K": "AMX and AVX-512 VNNI", "Q6_K": "AVX-512 VNNI", "F16": "AMX", "F32": "AVX-512 VNNI"}
+	avx2 := map[string]string{"Q4_K": "AVX2", "Q6_K": "AVX2", "F16": "AVX2", "F32": "AVX2"}
 	for _, tt := range []struct {
 		name    string
 		kernels map[string]string
@@ -25,7 +25,7 @@ func TestDescribeKernels(t *testing.T) {
 		tied    bool
 		want    string
 	}{
-		{"one set for all", avx2, []gguf.Tensor{q6, q4, q4, norm, router}, false, "AVX2 for Q4_K, Q6_K"},
+		{"one set for all", avx2, []gguf.Tensor{q6, q4, q4, norm, router}, false, "AVX2 for F32, Q4_K, Q6_K"},
 		{"one for each type", amx, []gguf.Tensor{q4, q6, half}, false, "AMX for F16; AMX and AVX-512 VNNI for Q4_K; AVX-512 VNNI for Q6_K"},
 		{"a type without", avx2, []gguf.Tensor{q3, q4}, false, "AVX2 for Q4_K; ggml for Q3_K"},
 		{"none has", avx2, []gguf.Tensor{q3}, false, "ggml for Q3_K"},
@@ -35,7 +35,7 @@ func TestDescribeKernels(t *testing.T) {
 		{"three dimensions", avx2, []gguf.Tensor{other}, false, "ggml for Q4_K"},
 		{"embeddings that are the output layer", amx, []gguf.Tensor{embeddings, q4}, true, "AMX and AVX-512 VNNI for Q4_K; AVX-512 VNNI for Q6_K"},
 		{"embeddings that are looked up", amx, []gguf.Tensor{embeddings, positions, q4}, false, "AMX and AVX-512 VNNI for Q4_K"},
-		{"no matrices", avx2, []gguf.Tensor{norm, router}, false, ""},
+		{"no matrices", avx2, []gguf.Tensor{norm}, false, ""},
 	} {
 		instructions := func(format string, width int64) string {
 			if width%32 != 0 {

@@ -70,7 +70,10 @@ inline void put(uint16_t * to, __m512i first, __m512i second) {
 }
 
 // split writes the units of a row of activations, stride apart.
-void split(const layout &, const float * x, int64_t width, numbers * to, int64_t stride) {
+void split(const layout & l, const float * x, int64_t width, numbers * to, int64_t stride) {
+    if (l.type == GGML_TYPE_F32) { // for AVX-512
+        return copy(l, x, width, to, stride);
+    }
     for (int64_t i = 0; i < width; i += unit_columns, to += stride) {
         parts * p = reinterpret_cast<parts *>(to);
         const __m512 first = _mm512_loadu_ps(x + i), second = _mm512_loadu_ps(x + i + 16);
@@ -375,7 +378,7 @@ void multiply(const layout & l, int64_t width, const void * panel, const void * 
 void quantise(const float * x, int64_t width, activation * to, int64_t stride) { avx512.quantise(x, width, to, stride); }
 
 const char * uses(const layout & l) {
-    if (l.floats()) {
+    if (l.floats() && l.type != GGML_TYPE_F32) {
         return amx.name;
     }
     return has_tiles(l) ? "AMX and AVX-512 VNNI" : avx512.name;

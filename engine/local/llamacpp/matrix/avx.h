@@ -192,13 +192,15 @@ template <class dot> struct set {
         return sum_of(_mm256_add_epi32(low, high));
     }
 
-    // Weights in 16 bits, see floats.h.
+    // Weights in 16 and 32 bits, see floats.h.
     typedef __m256 vec;
     static constexpr int lanes = 8, vectors = 2, tokens = 6;
 
     template <ggml_type type> static vec load(const uint8_t * p) {
         if constexpr (type == GGML_TYPE_F16) {
             return halves(p);
+        } else if constexpr (type == GGML_TYPE_F32) {
+            return _mm256_loadu_ps(reinterpret_cast<const float *>(p));
         }
         return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load_half(p)), 16));
     }

@@ -159,13 +159,15 @@ struct set {
         return _mm512_reduce_add_epi32(q);
     }
 
-    // Weights in 16 bits, see floats.h.
+    // Weights in 16 and 32 bits, see floats.h.
     typedef __m512 vec;
     static constexpr int lanes = 16, vectors = 2, tokens = 12;
 
     template <ggml_type type> static vec load(const uint8_t * p) {
         if constexpr (type == GGML_TYPE_F16) {
             return halves(p);
+        } else if constexpr (type == GGML_TYPE_F32) {
+            return _mm512_loadu_ps(p);
         }
         return _mm512_castsi512_ps(_mm512_slli_epi32(words(p), 16));
     }

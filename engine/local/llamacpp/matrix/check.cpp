@@ -56,7 +56,7 @@ struct check {
     int columns() const { return static_cast<int>(ggml_blck_size(l.type)); }
     float number() { return std::normal_distribution<float>()(random); }
 
-    // scale is an fp16 scale of a block, or a weight in 16 bits.
+    // scale is an fp16 scale of a block, or a weight that is no quant.
     uint16_t scale(int row) {
         switch (c.values) {
             case zeros:
@@ -103,8 +103,17 @@ struct check {
             for (int64_t i = 0; i < per_row; i++) {
                 put_scales(blocks.data() + r * row_size() + i * size, static_cast<int>(r % c.rows));
             }
-            ggml_get_type_traits(l.type)->to_float(blocks.data() + r * row_size(), weights.data() + r * c.width, c.width);
+            read(blocks.data() + r * row_size(), weights.data() + r * c.width);
         }
+    }
+
+    // read is what ggml reads a row as.
+    void read(const uint8_t * row, float * to) const {
+        if (l.type == GGML_TYPE_F32) { // for which ggml has no function
+            std::memcpy(to, row, c.width * sizeof *to);
+            return;
+        }
+        ggml_get_type_traits(l.type)->to_float(row, to, c.width);
     }
 
     void put_scales(uint8_t * block, int row) {
@@ -113,6 +122,11 @@ struct check {
             return;
         }
         uint16_t d = scale(row), m = scale(row);
+        if (l.type == GGML_TYPE_F32) {
+            const float weight = ggml_fp16_to_fp32(d);
+            std::memcpy(block, &weight, sizeof weight);
+            return;
+        }
         if (l.type == GGML_TYPE_BF16) {
             d = ggml_fp32_to_bf16(ggml_fp16_to_fp32(d)).bits;
         }

@@ -4,7 +4,7 @@
 // ggml takes one row of weights and one token at a time. Here a panel of 32 rows
 // meets a tile of up to 128 tokens: the weights of 32 columns are unpacked into
 // registers once, and all tokens of the tile pass by. Activations are quantised
-// to 8 bits by 32 columns, unless the weights have 16 bits themselves. Sums have
+// to 8 bits by 32 columns, unless the weights have 16 or 32 bits themselves. Sums have
 // the same order whatever the number of tokens, so a token's result does not depend
 // on which others are in the batch.
 //

@@ -1,4 +1,4 @@
-// Products of weights in 16 bits, in single precision: for each instruction set
+// Products of weights in 16 or 32 bits, in single precision: for each instruction set
 // that says how it loads, multiplies and stores.
 #pragma once
 
@@ -21,10 +21,10 @@ inline void add_floats(const uint8_t * panel, int64_t units, const numbers * til
         }
     }
     for (int64_t u = 0; u < units; u++, tile += tokens) {
-        for (int c = 0; c < unit_columns; c++, panel += panel_rows * 2) {
+        for (int c = 0; c < unit_columns; c++, panel += panel_rows * float_size(type)) {
             typename set::vec w[set::vectors];
             for (int v = 0; v < set::vectors; v++) {
-                w[v] = set::template load<type>(panel + v * set::lanes * 2);
+                w[v] = set::template load<type>(panel + v * set::lanes * float_size(type));
             }
             for (int n = 0; n < N; n++) {
                 const typename set::vec x = set::broadcast(tile[n].x[c]);
@@ -49,7 +49,7 @@ void multiply_floats(int64_t width, const void * panel, const void * tile, int t
     constexpr int at_once = set::vectors * set::lanes;
     const numbers * x = static_cast<const numbers *>(tile);
     for (int first = 0; first < rows; first += at_once) {
-        const uint8_t * p = static_cast<const uint8_t *>(panel) + first * 2;
+        const uint8_t * p = static_cast<const uint8_t *>(panel) + first * float_size(type);
         const int count = std::min(at_once, rows - first);
         int t = 0;
         for (; t + set::tokens <= tokens; t += set::tokens) {

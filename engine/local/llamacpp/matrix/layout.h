@@ -13,7 +13,7 @@
 // Quants are unsigned. A weight is scale * (quant - offset), or scale * quant + min.
 // With a codebook, 4 bits choose a quant among 16.
 //
-// Weights in 16 bits have no quants: a unit is 32 columns, and a column its 32 rows.
+// Weights in 16 or 32 bits have no quants: a unit is 32 columns, and a column its 32 rows.
 #pragma once
 
 #include "ggml.h"
@@ -58,6 +58,9 @@ struct codebook {
 inline constexpr codebook iq4 = {{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}, 128};
 inline constexpr codebook fp4 = {{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}, 16}; // E2M1, doubled
 
+// float_size is how many bytes a weight has that is no quant.
+constexpr size_t float_size(ggml_type type) { return type == GGML_TYPE_F32 ? 4 : 2; }
+
 // layout describes how weights of a type lie in a panel. All parts are multiples
 // of 32 bytes.
 struct layout {
@@ -93,7 +96,7 @@ struct layout {
         return 0;
     }
     constexpr size_t planes() const { return above == 4 ? 0 : above * (unit_columns * panel_rows / 8); }
-    constexpr size_t unit() const { return floats() ? unit_columns * panel_rows * 2 : planes() + unit_columns * panel_rows / (above == 4 ? 1 : 2); }
+    constexpr size_t unit() const { return floats() ? unit_columns * panel_rows * float_size(type) : planes() + unit_columns * panel_rows / (above == 4 ? 1 : 2); }
     constexpr size_t step() const { return head() + units * unit(); }
     constexpr int columns() const { return units * unit_columns; }
     constexpr size_t panel(int64_t width) const { return width / columns() * step(); }
@@ -114,11 +117,12 @@ inline constexpr layout mxfp4 = {GGML_TYPE_MXFP4, 1, scaling::exponent, fp4.offs
 
 inline constexpr layout f16 = {GGML_TYPE_F16, 1, scaling::none, 0, 0};
 inline constexpr layout bf16 = {GGML_TYPE_BF16, 1, scaling::none, 0, 0};
+inline constexpr layout f32 = {GGML_TYPE_F32, 1, scaling::none, 0, 0};
 
 // f16_by_integers is f16 for sets that multiply it by integers too, see avx512_integers.h.
 inline constexpr layout f16_by_integers = f16;
 
-inline constexpr const layout * layouts[] = {&q4_0, &q4_1, &q5_0, &q5_1, &q8_0, &q4_k, &q5_k, &q6_k, &iq4_nl, &iq4_xs, &mxfp4, &f16, &bf16};
+inline constexpr const layout * layouts[] = {&q4_0, &q4_1, &q5_0, &q5_1, &q8_0, &q4_k, &q5_k, &q6_k, &iq4_nl, &iq4_xs, &mxfp4, &f16, &bf16, &f32};
 
 // find returns the layout of a type, or nullptr.
 constexpr const layout * find(ggml_type type) {

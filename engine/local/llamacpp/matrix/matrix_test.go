@@ -74,7 +74,7 @@ func TestInstructionsFor(t *testing.T) {
 		for _, format := range Formats() {
 			want := set
 			switch {
-			case set == "AMX" && format == "Q6_K":
+			case set == "AMX" && (format == "Q6_K" || format == "F32"):
 				want = "AVX-512 VNNI"
 			case set == "AMX" && format != "F16" && format != "BF16":
 				want = "AMX and AVX-512 VNNI"
@@ -347,7 +347,7 @@ func TestSupport(t *testing.T) {
 				t.Errorf("%s of %s: supported is %t", tt.name, p.format, got)
 			}
 		}
-		for _, p.format = range []string{"f32", "q2_K", "q3_K", "iq2_xs", "iq3_s", "iq1_s", "tq1_0"} {
+		for _, p.format = range []string{"q2_K", "q3_K", "iq2_xs", "iq3_s", "iq1_s", "tq1_0"} {
 			if p.supported(tt.weights, tt.lookup) {
 				t.Errorf("%s of %s, which has no kernel, is supported", tt.name, p.format)
 			}

@@ -182,13 +182,15 @@ template <class dot> struct set {
         return vaddlvq_s8(all);
     }
 
-    // Weights in 16 bits, see floats.h.
+    // Weights in 16 and 32 bits, see floats.h.
     typedef float32x4_t vec;
     static constexpr int lanes = 4, vectors = 4, tokens = 6;
 
     template <ggml_type type> static vec load(const uint8_t * p) {
         if constexpr (type == GGML_TYPE_F16) {
             return halves(p);
+        } else if constexpr (type == GGML_TYPE_F32) {
+            return vld1q_f32(reinterpret_cast<const float *>(p));
         }
         return vreinterpretq_f32_u32(vshll_n_u16(vreinterpret_u16_u8(vld1_u8(p)), 16));
     }

@@ -273,16 +273,16 @@ void pack_blocks(int64_t width, const void * rows, int64_t first, int64_t last, 
     }
 }
 
-// pack_floats lays out weights in 16 bits.
-void pack_floats(int64_t width, const void * rows, int64_t first, int64_t last, void * panels) {
+// pack_floats lays out weights in 16 or 32 bits.
+template <typename T> void pack_floats(int64_t width, const void * rows, int64_t first, int64_t last, void * panels) {
     for (int64_t from = first; from < last; from += panel_rows) {
-        uint16_t * panel = static_cast<uint16_t *>(panels) + from * width;
+        T * panel = static_cast<T *>(panels) + from * width;
         const int count = static_cast<int>(std::min<int64_t>(panel_rows, last - from));
         if (count < panel_rows) {
             std::memset(panel, 0, width * panel_rows * sizeof *panel);
         }
         for (int r = 0; r < count; r++) {
-            const uint16_t * row = static_cast<const uint16_t *>(rows) + (from + r) * width;
+            const T * row = static_cast<const T *>(rows) + (from + r) * width;
             for (int64_t c = 0; c < width; c++) {
                 panel[c * panel_rows + r] = row[c];
             }
@@ -290,11 +290,18 @@ void pack_floats(int64_t width, const void * rows, int64_t first, int64_t last, 
     }
 }
 
-void unpack_floats(ggml_type type, int64_t width, const void * panels, int64_t row, float * to) {
-    const uint16_t * panel = static_cast<const uint16_t *>(panels) + row / panel_rows * panel_rows * width + row % panel_rows;
+template <ggml_type type> float float_of(const void * at, int64_t i) {
+    switch (type) {
+        case GGML_TYPE_F16: return ggml_fp16_to_fp32(static_cast<const ggml_fp16_t *>(at)[i]);
+        case GGML_TYPE_BF16: return ggml_bf16_to_fp32(static_cast<const ggml_bf16_t *>(at)[i]);
+        default: return static_cast<const float *>(at)[i];
+    }
+}
+
+template <ggml_type type> void unpack_floats(int64_t width, const void * panels, int64_t row, float * to) {
+    const int64_t first = row / panel_rows * panel_rows * width + row % panel_rows;
     for (int64_t c = 0; c < width; c++) {
-        const uint16_t x = panel[c * panel_rows];
-        to[c] = type == GGML_TYPE_F16 ? ggml_fp16_to_fp32(x) : ggml_bf16_to_fp32({x});
+        to[c] = float_of<type>(panels, first + c * panel_rows);
     }
 }
 
@@ -313,13 +320,17 @@ void pack(const layout & l, int64_t width, const void * rows, int64_t first, int
         case GGML_TYPE_IQ4_NL: return pack_blocks<iq4_nl, block_iq4_nl>(width, rows, first, last, panels);
         case GGML_TYPE_IQ4_XS: return pack_blocks<iq4_xs, block_iq4_xs>(width, rows, first, last, panels);
         case GGML_TYPE_MXFP4: return pack_blocks<mxfp4, block_mxfp4>(width, rows, first, last, panels);
-        default: return pack_floats(width, rows, first, last, panels);
+        case GGML_TYPE_F32: return pack_floats<float>(width, rows, first, last, panels);
+        default: return pack_floats<uint16_t>(width, rows, first, last, panels);
     }
 }
 
 void unpack(const layout & l, int64_t width, const void * panels, int64_t row, float * to) {
-    if (l.floats()) {
-        return unpack_floats(l.type, width, panels, row, to);
+    switch (l.type) {
+        case GGML_TYPE_F16: return unpack_floats<GGML_TYPE_F16>(width, panels, row, to);
+        case GGML_TYPE_BF16: return unpack_floats<GGML_TYPE_BF16>(width, panels, row, to);
+        case GGML_TYPE_F32: return unpack_floats<GGML_TYPE_F32>(width, panels, row, to);
+        default: break;
     }
     const uint8_t * panel = static_cast<const uint8_t *>(panels) + row / panel_rows * l.panel(width);
     const int r = static_cast<int>(row % panel_rows);

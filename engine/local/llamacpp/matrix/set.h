@@ -1,6 +1,6 @@
 // What the kernels of all instruction sets have in common. It is included by their
 // files, so that it is compiled for their processors. A set is a class with what
-// differs: see floats.h for weights in 16 bits, and
+// differs: see floats.h for weights in 16 and 32 bits, and
 //
 //   - product<l>, which multiplies the quants of a layout,
 //   - highest and half_unit, which quantise activations.
