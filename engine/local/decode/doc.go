@@ -65,7 +65,7 @@
 //
 // For such a model the order of additions may differ, also between a guess and a
 // token that comes alone. Where two texts differ, the
-// two top log-probabilities of the first differing step are close. The last token of its
-// prompts is decoded alone, as it is when the rest is cached; with other models it is
-// read with the rest.
+// two top log-probabilities of the first differing step are close. Such a model's last
+// prompt token is decoded alone, as it is when the rest is cached; other models read it
+// with the rest.
 package decode

@@ -85,6 +85,9 @@ func (d *drafter) guess(s *sequence, most int) {
 		s.guesser = &guesser{record: d.record.Begin()}
 		if s.sampler.constraint != nil {
 			s.guesser.spacing = d.spacing.Begin()
+			for _, token := range s.tokens[len(s.job.Prompt):] { // sampled beside prompts
+				s.guesser.spacing.Read(d.vocab.output(token, s.sampler.markers))
+			}
 		}
 	}
 	g := s.guesser

@@ -101,7 +101,9 @@ func reciteOver(t *testing.T, b Backend, c *counter, encoder *tokenizer.Tokenize
 
 // TestDraftsChangeNothing: texts, probabilities and the cache afterwards are the
 // same with guesses and without.
-func TestDraftsChangeNothing(t *testing.T) {
+func TestDraftsChangeNothing(t *testing.T) { eachWay(t, testDraftsChangeNothing) }
+
+func testDraftsChangeNothing(t *testing.T, independent bool) {
 	with := func(change func(*chat.Job)) func() []chat.Job {
 		return func() []chat.Job {
 			job := chat.Job{Prompt: testPrompt(1, 20, 5), MaxTokens: 150, Logprobs: new(2)}
@@ -134,7 +136,11 @@ func TestDraftsChangeNothing(t *testing.T) {
 		}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			model := func() *reciter { return &reciter{newCounter(t, 4096), periodic(100, 12), tt.sure} }
+			model := func() *reciter {
+				c := newCounter(t, 4096)
+				c.independent = independent
+				return &reciter{c, periodic(100, 12), tt.sure}
+			}
 			want, plain := recite(t, model(), nil, false, tt.jobs)
 			got, stats := recite(t, model(), nil, true, tt.jobs)
 			// Which of several choices reads the prompt is chance.
@@ -265,9 +271,9 @@ func TestForcedText(t *testing.T) {
 				t.Fatal(err)
 			}
 			prompt := testPrompt(1, 20, 5)
-			model := func() *reciter {
+			model := func(independent bool) *reciter {
 				c := newCounter(t, 4096)
-				c.vocab = vocab
+				c.vocab, c.independent = vocab, independent
 				return &reciter{c, func(position int) int32 {
 					if at := position - len(prompt); at >= 0 && at < len(tokens) {
 						return tokens[at]
@@ -278,8 +284,11 @@ func TestForcedText(t *testing.T) {
 			jobs := func() []chat.Job {
 				return []chat.Job{{Prompt: prompt, MaxTokens: 200, Constraint: g.Matcher(), Logprobs: new(1)}}
 			}
-			want, plain := recite(t, model(), encoder, false, jobs)
-			got, stats := recite(t, model(), encoder, true, jobs)
+			want, plain := recite(t, model(true), encoder, false, jobs)
+			got, stats := recite(t, model(true), encoder, true, jobs)
+			if _, two := recite(t, model(false), encoder, true, jobs); stats.Held < two.Held-1 || stats.Steps > two.Steps { // the first token may be guessed there
+				t.Errorf("%d of %d held in %d steps; where the last token of the prompt comes alone %d of %d in %d", stats.Held, stats.Drafted, stats.Steps, two.Held, two.Drafted, two.Steps)
+			}
 			// Which of several choices reads the prompt is chance.
 			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(chat.Piece{}, "Cached")); diff != "" {
 				t.Errorf("-without +with guesses:\n%s", diff)

@@ -173,8 +173,8 @@ func (s *sequence) nextImage() *imageChunk {
 }
 
 // prefillLimit is how many tokens can be prefilled in the next batch: those before an
-// image.
-func (s *sequence) prefillLimit() int {
+// image, or all but the last ones, which come alone, at most one.
+func (s *sequence) prefillLimit(alone int) int {
 	next := len(s.cells)
 	for _, v := range s.images {
 		if next < v.end() {
@@ -184,7 +184,7 @@ func (s *sequence) prefillLimit() int {
 	if s.scores != nil {
 		return min(s.pending(), scoreChunk)
 	}
-	return s.pending()
+	return s.pending() - alone // of two at least
 }
 
 // hasImageWithin reports whether tokens[from:to] overlaps an image. Encoding

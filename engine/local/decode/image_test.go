@@ -127,7 +127,9 @@ func show(t *testing.T, m *Model, last int32, keys ...byte) chat.Job {
 	return job
 }
 
-func TestImages(t *testing.T) {
+func TestImages(t *testing.T) { eachWay(t, testImages) }
+
+func testImages(t *testing.T, independent bool) {
 	for _, tt := range []struct {
 		name  string
 		cells Chunk
@@ -146,6 +148,7 @@ func TestImages(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCounter(t, 4096)
+				c.independent = independent
 				m := imageModel(t, c, 2, 2048, tt.cells)
 				job := show(t, m, 10, tt.keys...)
 				collect(t.Context(), m, job).check(t, "first", counted(10, 5), chat.EndLength)
@@ -195,10 +198,13 @@ func TestPromptEndsWithImage(t *testing.T) {
 
 // TestWholeImagesAreSharedWhole: to get the last cell's logits, all cells of an
 // indivisible image are decoded again.
-func TestWholeImagesAreSharedWhole(t *testing.T) {
+func TestWholeImagesAreSharedWhole(t *testing.T) { eachWay(t, testWholeImagesAreSharedWhole) }
+
+func testWholeImagesAreSharedWhole(t *testing.T, independent bool) {
 	for _, cells := range []Chunk{{Cells: 9, NonCausal: true}, {Cells: 9, Columns: 3}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCounter(t, 4096)
+			c.independent = independent
 			m := imageModel(t, c, 2, 2048, cells)
 			job := show(t, m, 10, 1)
 			job.Prompt = job.Prompt[:40+1+9]
@@ -293,10 +299,13 @@ func TestCancelDuringImage(t *testing.T) {
 
 // TestPreemptedImage has too few cells for all requests: preempted ones decode
 // their images again.
-func TestPreemptedImage(t *testing.T) {
+func TestPreemptedImage(t *testing.T) { eachWay(t, testPreemptedImage) }
+
+func testPreemptedImage(t *testing.T, independent bool) {
 	for _, cells := range []Chunk{{Cells: 150}, {Cells: 150, NonCausal: true}, {Cells: 150, Columns: 10}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCounter(t, 700)
+			c.independent = independent
 			m := imageModel(t, c, 3, 600, cells)
 			var jobs []chat.Job
 			for i := range byte(3) {

@@ -351,25 +351,19 @@ func (l *loop) preempt() {
 }
 
 // splitChunk divides n batch rows equally; what a sequence does not need goes to
-// the others.
+// the others. The last token of a prompt is among them only if it gets the same logits
+// alone. Otherwise it is decoded with the generating sequences, as it is when the rest is
+// cached: a repeated request must give the same text.
 func (l *loop) splitChunk(prefilling []*sequence, n int) {
-	slices.SortStableFunc(prefilling, func(a, b *sequence) int { return l.chunkLimit(a) - l.chunkLimit(b) })
+	alone := 1
+	if l.backend.Independent() {
+		alone = 0
+	}
+	slices.SortStableFunc(prefilling, func(a, b *sequence) int { return a.prefillLimit(alone) - b.prefillLimit(alone) })
 	for i, s := range prefilling {
-		s.rows = min(l.chunkLimit(s), n/(len(prefilling)-i))
+		s.rows = min(s.prefillLimit(alone), n/(len(prefilling)-i))
 		n -= s.rows
 	}
-}
-
-// chunkLimit is how many tokens of s may be in one batch of its prompt: none from
-// behind an image, and the last one only where it gets the same logits alone. Otherwise
-// that one is decoded with the generating sequences, as it is when the rest is cached:
-// a repeated request must give the same text.
-func (l *loop) chunkLimit(s *sequence) int {
-	limit := s.prefillLimit()
-	if limit == s.pending() && s.scores == nil && !l.backend.Independent() {
-		limit--
-	}
-	return limit
 }
 
 // fillBatch writes the rows of each sequence to the batch.

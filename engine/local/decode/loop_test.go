@@ -177,6 +177,14 @@ func (c *counter) Resume() {
 	c.interrupted = false
 }
 
+// eachWay tests backends whose tokens are independent of each other, and those whose are
+// not.
+func eachWay(t *testing.T, test func(t *testing.T, independent bool)) {
+	for _, independent := range []bool{true, false} {
+		t.Run(fmt.Sprintf("independent %t", independent), func(t *testing.T) { test(t, independent) })
+	}
+}
+
 // countingModel is a Model over c, running.
 func countingModel(t *testing.T, c *counter, parallel, context int) *Model {
 	m := New(Config{
@@ -243,9 +251,12 @@ func (r result) check(t *testing.T, name, text string, end chat.End) {
 	}
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestManyAtOnce(t *testing.T) { eachWay(t, testManyAtOnce) }
+
+func testManyAtOnce(t *testing.T, independent bool) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
+		c.independent = independent
 		m := countingModel(t, c, 4, 2048)
 		var jobs []chat.Job
 		for i := range 12 {
@@ -355,9 +366,12 @@ func TestContextIsFull(t *testing.T) {
 	})
 }
 
-func TestSharedPrefixIsReadOnce(t *testing.T) {
+func TestSharedPrefixIsReadOnce(t *testing.T) { eachWay(t, testSharedPrefixIsReadOnce) }
+
+func testSharedPrefixIsReadOnce(t *testing.T, independent bool) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
+		c.independent = independent
 		m := countingModel(t, c, 8, 2048)
 		var jobs []chat.Job
 		for i := range 8 {
@@ -474,10 +488,13 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestPreemption(t *testing.T) {
+func TestPreemption(t *testing.T) { eachWay(t, testPreemption) }
+
+func testPreemption(t *testing.T, independent bool) {
 	synctest.Test(t, func(t *testing.T) {
 		// Each grows to 300 tokens; all three need 900 cells of 512.
 		c := newCounter(t, 512)
+		c.independent = independent
 		m := countingModel(t, c, 3, 400)
 		var jobs []chat.Job
 		for i := range 3 {
@@ -506,9 +523,13 @@ func TestPreemption(t *testing.T) {
 
 // TestPromptsOutgrowTheCache: prompts that do not fit the pool together are
 // prefilled one after the other, the oldest first.
-func TestPromptsOutgrowTheCache(t *testing.T) {
+func TestPromptsOutgrowTheCache(t *testing.T) { eachWay(t, testPromptsOutgrowTheCache) }
+
+func testPromptsOutgrowTheCache(t *testing.T, independent bool) {
 	synctest.Test(t, func(t *testing.T) {
-		m := countingModel(t, newCounter(t, 1024), 4, 1000)
+		c := newCounter(t, 1024)
+		c.independent = independent
+		m := countingModel(t, c, 4, 1000)
 		var jobs []chat.Job
 		for i := range 4 {
 			jobs = append(jobs, chat.Job{Prompt: testPrompt(i*17, 900, int32(200*i+1)), MaxTokens: 20})

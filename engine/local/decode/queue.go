@@ -62,7 +62,7 @@ func ErrUnloaded() *engine.Error {
 
 // gather returns the sequences to queue when seq is submitted: seq itself, or
 // all choices of its request once they are complete. Starting together, they
-// share the same batches, so the same request gives the same texts: batch size
+// share the same batches, so the same request gives the same texts also where batch size
 // affects rounding.
 func (l *loop) gather(seq *sequence) []*sequence {
 	if seq.job.Choices < 2 || seq.scores != nil {

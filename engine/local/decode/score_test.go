@@ -65,9 +65,13 @@ func TestScore(t *testing.T) {
 }
 
 // TestScoreBesideOthers scores prompts while others generate, with preemption.
-func TestScoreBesideOthers(t *testing.T) {
+func TestScoreBesideOthers(t *testing.T) { eachWay(t, testScoreBesideOthers) }
+
+func testScoreBesideOthers(t *testing.T, independent bool) {
 	synctest.Test(t, func(t *testing.T) {
-		m := countingModel(t, newCounter(t, 512), 4, 400)
+		c := newCounter(t, 512)
+		c.independent = independent
+		m := countingModel(t, c, 4, 400)
 		var all sync.WaitGroup
 		for i := range 6 {
 			tokens := testPrompt(i/2, 200, int32(i))

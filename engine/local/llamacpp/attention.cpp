@@ -35,7 +35,10 @@ constexpr int min_rows = 16;
 
 std::mutex turn;
 std::atomic<attention_kernels> enabled; // by an attention_turn
-std::atomic<bool> left_to_ggml;         // see attention_turn::left
+
+// left is what attention_turn::left_to_ggml reports: of the thread that holds the turn,
+// which asks about all operations when it plans a graph.
+thread_local bool left;
 
 #if defined(ATTENTION_AMX)
 constexpr int most_blocks = amx_sums::blocks;
@@ -445,6 +448,7 @@ struct attention : ggml::cpu::tensor_traits {
         const shape s(op, params->nth);
         const int64_t size = workspace::size(s);
         if (params->wsize < static_cast<size_t>(params->nth * size)) { // tiles were disabled when the graph was planned
+            left = true;
             return false;
         }
         const workspace w(s, static_cast<char *>(params->wdata) + params->ith * size);
@@ -488,7 +492,7 @@ struct registration : ggml::cpu::extra_buffer_type {
     ggml::cpu::tensor_traits * get_tensor_traits(const ggml_tensor * op) override {
         ggml::cpu::tensor_traits * found = supports(op) ? &kernel : row_attention(op);
         if (found == nullptr && mixes(op)) {
-            left_to_ggml = true;
+            left = true;
         }
         return found;
     }
@@ -520,9 +524,9 @@ void shim_attention() {
 
 attention_turn::attention_turn(attention_kernels kernels) : lock(turn) {
     enabled = kernels;
-    left_to_ggml = false;
+    left = false;
 }
 
 attention_turn::~attention_turn() { enabled = attention_kernels::rows; }
 
-bool attention_turn::left() const { return left_to_ggml; }
+bool attention_turn::left_to_ggml() const { return left; }

@@ -27,10 +27,9 @@ class attention_turn {
     explicit attention_turn(attention_kernels kernels);
     ~attention_turn();
 
-    // left reports whether a product or attention was left to ggml, whose result for a
-    // token may depend on the tokens beside it.
-    bool left() const;
-
+    // left_to_ggml reports whether a product or attention was left to ggml, whose result
+    // for a token may depend on the tokens beside it.
+    bool left_to_ggml() const;
 
   private:
     std::lock_guard<std::mutex> lock;

@@ -203,7 +203,7 @@ type session struct {
 	projector      *projector  // nil: no images
 	imageBatch     *imageBatch // with it
 	sharesPrefixes bool
-	computed       bool // a batch
+	computed       bool // a batch of tokens
 	governor       *governor
 	turn           *sync.Mutex
 	sink           *logSink
@@ -318,7 +318,9 @@ func (s *session) Decode(batch []decode.Entry, sharedPrefix bool) decode.Outcome
 		}
 	}
 	s.batch.n_tokens = C.int32_t(len(batch))
-	return s.compute(s.batch, sharedPrefix, wanted(batch))
+	outcome := s.compute(s.batch, sharedPrefix, wanted(batch))
+	s.computed = s.computed || outcome == decode.Computed
+	return outcome
 }
 
 // wanted is the rows of the output layer that each entry with logits wants; nil: all
@@ -350,7 +352,6 @@ func (s *session) compute(batch C.struct_llama_batch, tiles bool, rows [][]int32
 	C.llama_set_n_threads(s.ctx, threads, threads)
 	switch s.worker.decode(batch, tiles) {
 	case 0:
-		s.computed = true
 		return decode.Computed
 	case 1:
 		return decode.CacheFull
@@ -382,8 +383,10 @@ func (s *session) Truncate(id, n int) {
 
 func (s *session) SharesPrefixes() bool { return s.sharesPrefixes }
 
+// Independent knows operations that were left to ggml's kernels for the CPU. Those of other
+// devices are not told.
 func (s *session) Independent() bool {
-	return s.computed && s.sharesPrefixes && !s.worker.left()
+	return s.computed && s.sharesPrefixes && !s.worker.leftToGGML() && bool(C.shim_only_cpu())
 }
 
 func (s *session) HasStart(id int) bool {

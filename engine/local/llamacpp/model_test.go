@@ -104,11 +104,17 @@ func TestPromptInOneStep(t *testing.T) {
 		ours = 2
 	}
 	for _, tt := range []struct {
-		kernels Kernels
+		name    string
+		options Options
 		steps   int
-	}{{KernelsOwn, ours}, {KernelsGGML, 2}} {
-		t.Run(tt.kernels.String(), func(t *testing.T) {
-			m := openModel(t, Options{Context: 1024, Parallel: 1, Kernels: tt.kernels})
+	}{
+		{"own kernels", Options{}, ours},
+		{"llama.cpp's kernels", Options{Kernels: KernelsGGML}, 2},
+		{"a LoRA", Options{Adapters: []string{randomAdapter(t, modelFile(t, smallest), 0.1, "blk.0.attn_q.weight")}}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.options.Context, tt.options.Parallel = 1024, 1
+			m := openModel(t, tt.options)
 			decodeAll(t, m, []chat.Job{greedy(tokenize(t, m, ask(questions[0])), 1)}) // what computes a token is known then
 			before := m.Stats().Steps
 			decodeAll(t, m, []chat.Job{greedy(tokenize(t, m, "Once upon a time there was"), 1)})

@@ -74,6 +74,15 @@ int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch) {
     }, SHIM_THREW);
 }
 
+bool shim_only_cpu() {
+    for (size_t i = 0; i < ggml_backend_dev_count(); i++) {
+        if (ggml_backend_dev_type(ggml_backend_dev_get(i)) != GGML_BACKEND_DEVICE_TYPE_CPU) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // A batch of so many tokens is a prompt that is worth joining pages for.
 static constexpr int32_t longer = 32;
 
@@ -81,7 +90,7 @@ struct shim_worker {
     struct llama_context * ctx;
     int32_t pipe;
     bool tiles = false;
-    bool left = false; // see shim_worker_left
+    bool left_to_ggml = false; // products or attention of any decode
     struct llama_batch batch;
     bool wanted = false;
     bool ended = false;
@@ -96,7 +105,7 @@ struct shim_worker {
             }
             const attention_turn mine(tiles ? attention_kernels::best : attention_kernels::rows);
             const int32_t result = shim_decode(ctx, batch);
-            left = left || mine.left();
+            left_to_ggml = left_to_ggml || mine.left_to_ggml();
             return result;
         }, SHIM_THREW);
     }
@@ -138,7 +147,7 @@ void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch, b
     worker->signal.notify_one();
 }
 
-bool shim_worker_left(const struct shim_worker * worker) { return worker->left; }
+bool shim_worker_left_to_ggml(const struct shim_worker * worker) { return worker->left_to_ggml; }
 
 void shim_worker_free(struct shim_worker * worker) {
     {

@@ -34,11 +34,16 @@ struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe)
 void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch, bool tiles);
 void shim_worker_free(struct shim_worker * worker);
 
-// shim_worker_left reports whether products or attention of any decode so far were left
+// shim_worker_left_to_ggml reports whether products or attention of any decode so far were left
 // to ggml's own kernels. The worker must not be decoding.
-bool shim_worker_left(const struct shim_worker * worker);
+bool shim_worker_left_to_ggml(const struct shim_worker * worker);
 
 int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch);
+
+// shim_only_cpu reports whether llama.cpp has no devices but the CPU: neither a GPU nor a
+// library of products.
+bool shim_only_cpu(void);
+
 int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity, bool add_special, bool parse_special);
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity);
 

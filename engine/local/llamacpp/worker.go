@@ -44,9 +44,9 @@ func (w *worker) decode(batch C.struct_llama_batch, tiles bool) int32 {
 	return int32(binary.NativeEndian.Uint32(result[:]))
 }
 
-// left reports whether products or attention were left to ggml's own kernels, whose
+// leftToGGML reports whether products or attention were left to ggml's own kernels, whose
 // result for a token may depend on the tokens beside it.
-func (w *worker) left() bool { return bool(C.shim_worker_left(w.thread)) }
+func (w *worker) leftToGGML() bool { return bool(C.shim_worker_left_to_ggml(w.thread)) }
 
 // free stops the thread, which must not be decoding.
 func (w *worker) free() {

@@ -100,9 +100,9 @@ void few(int64_t width, const uint8_t * panel, const activation * tile, int toke
     }
 }
 
-// at_once is how many tokens are multiplied by quants in registers: with three each
-// multiplier has sums enough to wait for none. Formats with a scale for each half of a
-// unit have twice as many.
+// at_once is how many tokens are multiplied by quants in registers: with three, no sum is
+// waited for. Formats with a scale for each half of a unit have two sums where others have
+// one.
 template <const layout & l> constexpr int at_once = l.halved() ? 2 : 3;
 
 template <const layout & l>
@@ -119,7 +119,11 @@ void many(int64_t width, const uint8_t * panel, const activation * tile, int tok
             for (; t + n <= tokens; t += n) {
                 add<l, n>(u, tile + t, reinterpret_cast<__m512 (&)[n][vectors]>(sums[t]));
             }
-            for (; t < tokens; t++) {
+            if (n > 2 && t + 2 <= tokens) {
+                add<l, 2>(u, tile + t, reinterpret_cast<__m512 (&)[2][vectors]>(sums[t]));
+                t += 2;
+            }
+            if (t < tokens) {
                 add<l, 1>(u, tile + t, reinterpret_cast<__m512 (&)[1][vectors]>(sums[t]));
             }
         }

@@ -397,8 +397,8 @@ func TestGELUBounds(t *testing.T) {
 	}
 }
 
-// TestNorm: the RMS norm of what a product of these kernels was added to is exact, for
-// widths that fill vectors and that do not.
+// TestNorm: the RMS norm of what a product of these kernels was added to is right in single
+// precision, for widths that fill vectors and that do not.
 func TestNorm(t *testing.T) {
 	register()
 	defer use("")

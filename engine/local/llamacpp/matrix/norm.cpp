@@ -9,11 +9,19 @@
 #include <cmath>
 #include <cstring>
 
+// Allow fused multiply-add, which GCC does not by default with -std=c++17.
+#if defined(__clang__)
+#pragma clang fp contract(fast)
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=fast")
+#endif
+
 namespace matrix::norm {
 
 namespace {
 
-// See gelu.cpp.
+// As many doubles as the widest registers have; the compiler divides them for others.
+// Several sums hide the latency of additions.
 constexpr int lanes = 8, sums = 4;
 typedef float floats __attribute__((vector_size(lanes * sizeof(float))));
 typedef double doubles __attribute__((vector_size(lanes * sizeof(double))));
@@ -57,8 +65,8 @@ void row(const float * x, float * y, int64_t n, float epsilon) {
 }
 
 bool has(const ggml_tensor * op) {
-    const auto rows_of_floats = [](const ggml_tensor * t) { return t->type == GGML_TYPE_F32 && ggml_is_contiguous_1(t); };
-    return op->op == GGML_OP_RMS_NORM && rows_of_floats(op) && rows_of_floats(op->src[0]);
+    const auto floats = [](const ggml_tensor * t) { return t->type == GGML_TYPE_F32 && ggml_is_contiguous(t); };
+    return op->op == GGML_OP_RMS_NORM && floats(op) && floats(op->src[0]);
 }
 
 void compute(ggml_compute_params * params, ggml_tensor * op) {

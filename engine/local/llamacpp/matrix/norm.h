@@ -1,6 +1,5 @@
-// RMS norms, whose squares ggml adds one by one. They are computed here where they follow
-// a product, so that they take as little of the time as the product lets them, and each
-// thread reads the tokens that it added the product to.
+// RMS norms. ggml adds their squares one by one, and gives a thread other tokens than the
+// sum before gave it. They are computed here where they follow a product of ours.
 #pragma once
 
 #include <cstdint>

@@ -119,8 +119,8 @@ void multiply_few(ggml_compute_params * params, ggml_tensor * op, const shape & 
 
 void multiply_many(ggml_compute_params * params, ggml_tensor * op, const shape & s) {
     uint8_t * shared = aligned(params->wdata);
-    // ggml divides the rows of most operations like this, so that what a thread reads here
-    // is mostly what it wrote. Cores may be far apart.
+    // ggml divides the rows of sums, gates and positions like this, so that a thread reads
+    // here what it wrote. Cores may share no cache.
     const int64_t part = (s.tokens + params->nth - 1) / params->nth;
     for (int64_t t = part * params->ith; t < std::min(part * (params->ith + 1), s.tokens); t++) {
         s.activate(shared, t);
