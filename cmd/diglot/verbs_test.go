@@ -19,6 +19,7 @@ import (
 
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
+	"github.com/diglot/diglot/engine/local/llamacpp/matrix"
 	"github.com/diglot/diglot/engine/models/store"
 )
 
@@ -160,7 +161,8 @@ License
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := regexp.MustCompile(`[\d.]+ [KM]?B|"size": \d+`).ReplaceAllStringFunc(steady(u.must(tt.args...)), func(s string) string {
+			got := regexp.MustCompile(`(?m)^  kernels .*\n`).ReplaceAllString(steady(u.must(tt.args...)), "") // of this processor, if it computes here
+			got = regexp.MustCompile(`[\d.]+ [KM]?B|"size": \d+`).ReplaceAllStringFunc(got, func(s string) string {
 				if strings.HasPrefix(s, `"`) {
 					return `"size": SIZE`
 				}
@@ -190,6 +192,10 @@ func TestShowJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(u.must("show", name, "--json")), &got); err != nil {
 			t.Fatal(err)
 		}
+		if _, ok := got["kernels"]; ok != (matrix.Compiled && name == "mine") {
+			t.Errorf("kernels of %s are told: %t", name, ok)
+		}
+		delete(got, "kernels")
 		var members []string
 		for member, value := range got {
 			members = append(members, member)
