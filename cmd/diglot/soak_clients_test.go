@@ -99,7 +99,8 @@ func textOf(read func([]byte) ([]handlerstest.Answer, error)) func([]byte) (stri
 	}
 }
 
-// certainCases have replies that are known before.
+// certainCases have replies that are known before. All of the white space that JSON may
+// have, which is sampled, takes at most 190 tokens.
 func certainCases() []soakCase {
 	const (
 		user   = `"messages":[{"role":"user","content":"Say it."}]`
@@ -109,11 +110,11 @@ func certainCases() []soakCase {
 	)
 	var all []soakCase
 	for _, c := range []struct{ name, path, body, want string }{
-		{"schema", "/v1/chat/completions", user + `,"max_tokens":64,"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":` + schema + `}}`, object},
-		{"schema", "/v1/responses", `"input":"Say it.","max_output_tokens":64,"text":{"format":{"type":"json_schema","name":"n","schema":` + schema + `}}`, object},
-		{"schema", "/v1/messages", user + `,"max_tokens":64,"output_config":{"format":{"type":"json_schema","schema":` + schema + `}}`, object},
-		{"call", "/v1/chat/completions", user + `,"max_tokens":96,"tool_choice":"required","parallel_tool_calls":false,"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":` + schema + `}}]`, call},
-		{"call", "/v1/messages", user + `,"max_tokens":96,"tool_choice":{"type":"any","disable_parallel_tool_use":true},"tools":[{"name":"f","input_schema":` + schema + `}]`, call},
+		{"schema", "/v1/chat/completions", user + `,"max_tokens":256,"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":` + schema + `}}`, object},
+		{"schema", "/v1/responses", `"input":"Say it.","max_output_tokens":256,"text":{"format":{"type":"json_schema","name":"n","schema":` + schema + `}}`, object},
+		{"schema", "/v1/messages", user + `,"max_tokens":256,"output_config":{"format":{"type":"json_schema","schema":` + schema + `}}`, object},
+		{"call", "/v1/chat/completions", user + `,"max_tokens":256,"tool_choice":"required","parallel_tool_calls":false,"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":` + schema + `}}]`, call},
+		{"call", "/v1/messages", user + `,"max_tokens":256,"tool_choice":{"type":"any","disable_parallel_tool_use":true},"tools":[{"name":"f","input_schema":` + schema + `}]`, call},
 	} {
 		for _, g := range handlerstest.Generations() {
 			if g.Path != c.path {
